@@ -149,7 +149,8 @@ def cpp_comments(path: Path) -> list[Finding]:
         blocks[-1][1].append(found["text"].removeprefix(" "))
         last = (line, found.start() - begin)
     paragraphs = ((line, part) for line, lines in blocks for part in re.split(r"\n\s*\n", "\n".join(lines)))
-    return [one for line, part in paragraphs for item in items(part) for one in judged(item, line)]
+    prose = ((line, part) for line, part in paragraphs if not part.startswith("  "))  # code and tables are indented
+    return [one for line, part in prose for item in items(part) for one in judged(item, line)]
 
 
 def messages(path: Path) -> list[Finding]:

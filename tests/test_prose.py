@@ -10,7 +10,7 @@ TOP = Path(__file__).parents[1]
 FILES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/RESULTS.md", "bench/results/README.md")
 PAGES = sorted((TOP / "docs").rglob("*.md")) + [TOP / name for name in FILES]
 CODE = sorted((TOP / "src").rglob("*.py"))
-CORE = sorted((TOP / "cpp").rglob("*.cc"))
+CORE = sorted(path for ending in ("cc", "h") for path in (TOP / "cpp").rglob(f"*.{ending}"))
 
 
 def shown(path: Path, findings: list[Finding]) -> str:
@@ -42,6 +42,8 @@ def test_comments_of_the_core_are_read(tmp_path: Path) -> None:
     assert [one.line for one in cpp_comments(path)] == [5]
     path.write_text(f"int b;  // {half}\n        // {half}\n\n// A list:\n// - {half}\n// - {half}\n")
     assert [one.line for one in cpp_comments(path)] == [1]
+    path.write_text(f"// Code:\n//\n//   {half}{half}\n//\n// {half}{half}\n")
+    assert len(cpp_comments(path)) == 1
 
 
 def test_a_long_sentence_is_found(tmp_path: Path) -> None:

@@ -1,8 +1,11 @@
 // A trained aligner of both directions, in memory or mapped: it aligns and scores any sentence pair.
 //
-// The sections of its file: settings; source.* and target.* with the words; source.tokens and target.tokens with their
-// frequencies; rows, targets: the word pairs of each source word, by target word; forward.* and backward.*: the
-// DirectionCounts of each direction, and in .priors the part of its links that priors gave.
+// The sections of its file:
+// - settings;
+// - source.* and target.*: the words; source.tokens and target.tokens: their frequencies;
+// - rows, targets: the word pairs of each source word, by target word;
+// - forward.* and backward.*: the DirectionCounts of each direction. Their .priors is the part of links that priors
+//   gave.
 #pragma once
 
 #include <array>
@@ -63,8 +66,8 @@ class Aligner {
   Alignment agreed(Words source, Words target, float agreement) const;
   // The links of the two directions, both from source to target.
   std::array<Alignment, 2> directions(Words source, Words target) const;
-  // How much better than by their frequencies the words of each side are predicted by those of the other, in nats a
-  // word, averaged over both directions.
+  // How well the words of each side predict those of the other, compared with predicting them by their frequencies. In
+  // nats a word, averaged over both directions.
   double score(Words source, Words target) const;
   // An estimate of log p(source, target) / (p(source) p(target)), in nats. A word that the other side does not predict
   // costs at most log 2, so that unknown words prove little.
@@ -87,8 +90,8 @@ class Aligner {
   float prior(bool backwards, Symbol source, Symbol target) const;  // the part of the pair's links that a prior gave
   std::array<float, 2> probabilities(std::string_view source, std::string_view target) const;  // in both directions
 
-  // To update it with more pairs: an empty corpus whose words begin with this aligner's, and its counts by the numbers
-  // of the cells that it gets, which must have its own word pairs.
+  // To update it with more pairs: an empty corpus whose words begin with this aligner's, and its counts. The counts are
+  // by the numbers of the cells that it gets, which must have this aligner's word pairs.
   SentencePairs new_pairs(std::size_t longest) const;
   std::array<DirectionCounts, 2> counts_for(const Cells& cells) const;
   std::uint64_t checksum() const;

@@ -17,9 +17,9 @@ class Cells {
   static constexpr std::uint32_t kNone = 0;  // the number of word pairs without one
 
   // Word pairs that occur in one cell alone have a number only with `singles`. A sampler needs none for them: when the
-  // link of the cell is drawn, the pair has no other link. The pairs of a source word with the targets that `others`
-  // gives, in rising order, have a number in any case, and so have those that are `wanted`. `stop`, if any, ends the
-  // work early; the cells are of no use then.
+  // link of the cell is drawn, the pair has no other link. Two kinds of pairs always have a number: a source word with
+  // the targets that `others` gives, in rising order, and those that are `wanted`. `stop`, if any, ends the work early;
+  // the cells are of no use then.
   using Others = std::function<std::span<const Symbol>(Symbol source)>;
   using Wanted = std::function<bool(Symbol source, Symbol target)>;
   Cells(const SentencePairs& pairs, bool singles, const Others& others = {}, const Wanted& wanted = {},

@@ -1,5 +1,5 @@
-// Collapsed Gibbs sampling of alignments in one direction, in the manner of Östling and Tiedemann (2016): p(word |
-// given word) is integrated out; the distributions of jumps and fertilities are drawn once a round.
+// Collapsed Gibbs sampling of alignments in one direction, in the manner of Östling and Tiedemann (2016). It integrates
+// out p(word | given word), and draws the distributions of jumps and fertilities once a round.
 #pragma once
 
 #include <atomic>

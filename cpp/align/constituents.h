@@ -25,9 +25,9 @@ struct Constituent {
 std::vector<Constituent> constituents(const Tree& tree);
 std::vector<Constituent> constituents(const ParseForest& forest);
 
-// The links without those that break constituents and are doubtful: link by link, the one with the highest gain is
-// left out, as long as there is a gain. It is `cost` times the probability of each constituent of either side that is
-// mended, less -log(1 - the link's probability). A step takes time in proportion to links times constituents.
+// The links without the doubtful ones that break constituents. Each step removes the link with the highest gain, as
+// long as there is a gain. It is `cost` times the probability of each constituent of either side that is mended, less
+// -log(1 - the link's probability). A step takes time in proportion to links times constituents.
 Alignment mend(const Alignment& links, std::span<const Constituent> source, std::span<const Constituent> target,
                double cost, const std::function<double(Link)>& probability);
 

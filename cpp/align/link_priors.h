@@ -25,8 +25,9 @@ struct LinkPriorOptions {
   int stem_letters = 4;
 };
 
-// How alike two words are: 1 for the same, else the length of their longest common subsequence by that of the longer
-// word (Melamed 1999), 0 if that is below 0.7 or a word has less than four characters. Case of ASCII does not matter.
+// How alike two words are: 1 for equal words. Others have the length of their longest common subsequence, divided by
+// that of the longer word (Melamed 1999). It is 0 if that is below 0.7 or a word has less than four characters. Case of
+// ASCII does not matter.
 double cognate_similarity(std::string_view source, std::string_view target);
 
 // Pseudo-counts of links in both directions.

@@ -1,8 +1,9 @@
 // What alignment models of one direction count, and the distributions that follow from it.
 //
-// A word is linked to one of the given words, or to none. The model is a product: of p(word | given word), of
-// p(jump) from the given word of the last linked word to that of the next, and of p(fertility | given word), the
-// number of words linked to it. The first jump starts before the sentence and the last one ends behind it.
+// A word is linked to one of the given words, or to none. The model is a product of three: p(word | given word),
+// p(jump) and p(fertility | given word). A jump leads from the given word of the last linked word to that of the next.
+// A fertility is the number of words linked to it. The first jump starts before the sentence and the last one ends
+// behind it.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-// Aligning the sentences of a paragraph with those of its translation, by lengths (Gale and Church 1993) and, if an
-// aligner is there, by words (Moore 2002).
+// Aligns the sentences of a paragraph with those of its translation, by lengths (Gale and Church 1993). With an
+// aligner, words count as well (Moore 2002).
 //
 // A paragraph pair is a sequence of beads, each of up to two sentences a side. A bead's score is the logarithm of its
-// prior, plus how much better the lengths of its two sides fit each other than lengths drawn alone, plus the same for
-// their words. A bead with one empty side has its prior alone.
+// prior, plus a gain for lengths and one for words. A gain says how much better the two sides fit each other than sides
+// drawn alone. A bead with one empty side has its prior alone.
 #pragma once
 
 #include <array>
@@ -29,8 +29,9 @@ struct BeadKind {
 constexpr std::array<BeadKind, 6> kBeads = {
     {{1, 1, 0.89}, {1, 0, 0.00495}, {0, 1, 0.00495}, {1, 2, 0.0445}, {2, 1, 0.0445}, {2, 2, 0.011}}};
 
-// How long translations are: that of a side of length s has a normal distribution with mean `ratio` s, and a variance
-// of `variance` a unit of the target's length. Lengths of sentences alone have exponential distributions.
+// How long translations are. For a side of length s, the translation's length is normal with mean `ratio` s. Its
+// variance is `variance` for each unit of the target's length. Lengths of sentences alone have exponential
+// distributions.
 struct LengthModel {
   double ratio = 1, variance = 6.8, target_mean = 1;
 

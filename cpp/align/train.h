@@ -10,8 +10,8 @@
 
 namespace treeglot {
 
-// Called on the thread that trains, ten times a second, with the rounds that are done, of how many, and with 0 of 1
-// before the first; may throw to stop.
+// Called ten times a second, on the thread that trains, with the rounds done and their total. Before the first round it
+// gets 0 of 1. It may throw to stop.
 using AlignWatch = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 // Gibbs sampling: independent chains of rounds over the corpus, whose counts are averaged.

@@ -26,8 +26,8 @@ class Exclusive {
   mutable std::atomic<int> users_ = 0;  // readers, or kChanged
 };
 
-// Reads a const object, or changes another, for as long as this lives. Throws if other uses are in the way; it does not
-// wait for them: an order of changes that depends on threads would be a result that depends on them.
+// Reads a const object, or changes another, for as long as this lives. Throws if other uses are in the way. It does not
+// wait for them, because results would then depend on the order of threads.
 template <class T>
 class Use {
  public:

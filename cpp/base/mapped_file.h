@@ -9,9 +9,9 @@
 
 namespace treeglot {
 
-// What is being written stands aside, as .NAME.RANDOM.part beside NAME, until it is complete. Its writer holds a lock
-// on it (flock) as long as it lives: whatever carries such a name and is locked by nobody was left by a process that
-// was killed, and the next writer of NAME removes it.
+// An unfinished file stands aside, as .NAME.RANDOM.part beside NAME, until it is complete. Its writer holds a lock on
+// it (flock) as long as it lives. So a file of such a name without a lock was left by a killed process. The next writer
+// of NAME removes it.
 struct Aside {
   int descriptor;  // open to write, and locked until it is closed
   std::string path;

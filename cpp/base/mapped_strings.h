@@ -1,6 +1,6 @@
-// Strings in a container and their numbers, on mapped memory: where each ends, their bytes, and a hash table over them
-// with open addressing and linear probing. What language models and rule tables have in common; each keeps the layout
-// of its files, which `Layout` tells:
+// Strings in a container and their numbers, on mapped memory: where each ends, their bytes, and a hash table. The table
+// has open addressing and linear probing. Language models and rule tables share this; each keeps the layout of its
+// files, which `Layout` tells:
 //
 //   End, Slot                     what the sections NAME.ends and NAME.slots hold; NAME.bytes holds the texts
 //   kBytesFirst                   whether the bytes come before the ends

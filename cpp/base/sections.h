@@ -1,9 +1,9 @@
 // The container of all binary files: named, aligned, checksummed ranges of bytes, mapped or in memory.
 //
-// A file is, little endian: a header of 64 bytes (Header in sections.cc), a table of 64 bytes per section, then the
-// sections in the order of the table, each from a multiple of 64 bytes on and followed by zeros up to the next.
-// The header's checksum covers header and table, a section's covers it and the zeros after it: no bit of a file
-// is without one. `kind` says what the file is and `version` of its sections' layout.
+// A file is little endian. It has a header of 64 bytes (Header in sections.cc) and a table of 64 bytes per section. The
+// sections follow in the order of the table. Each begins at a multiple of 64 bytes, with zeros up to the next. The
+// header's checksum covers header and table, and a section's covers it and the zeros after it. So every bit of a file
+// has a checksum. `kind` says what the file is and `version` of its sections' layout.
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ class Sections {
   Sections(Sections&&) = default;
   Sections& operator=(Sections&&) = default;
 
-  // Maps a file. One that is cut short, damaged, of another kind or version is a FormatError; `verify` false trusts
-  // the bytes of the sections, and then opening takes the same time whatever the file's size.
+  // Maps a file. A file that is cut short, damaged, or of another kind or version is a FormatError. With `verify` false
+  // the bytes of the sections are trusted. Opening then takes the same time for any size.
   static Sections open(const std::string& path, std::string_view kind, std::uint32_t version, bool verify = true);
 
   // The same for a reader that calls verify() itself, at the same time as it checks values.

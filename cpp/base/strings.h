@@ -1,6 +1,6 @@
-// A list of strings in one buffer: what trees, forests and dependencies keep their words and labels in.
-// Values of syntax are self-contained (no shared symbol table), so that they can be passed between threads,
-// pickled and dropped one by one; whatever needs numbers for words interns a sentence's strings once.
+// A list of strings in one buffer: what trees, forests and dependencies keep their words and labels in. Values of
+// syntax are self-contained, without a shared symbol table. So they can be passed between threads, pickled and dropped
+// one by one. Code that needs numbers for words interns a sentence's strings once.
 #pragma once
 
 #include <cstdint>

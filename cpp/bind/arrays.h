@@ -84,7 +84,7 @@ auto without_gil(Work&& work) {
   return std::forward<Work>(work)();
 }
 
-// A function of the core as one of the module: arrays come in as spans, vectors of numbers go out as arrays, and the
+// A function of the core as one of the module. Arrays come in as spans, and vectors of numbers go out as arrays. The
 // GIL is released meanwhile.
 template <auto kFunction>
 struct Released;

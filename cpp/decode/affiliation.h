@@ -1,9 +1,9 @@
 // Which source word each target word of a derivation is affiliated with (Devlin et al. 2014, section 2.1).
 //
 // Rules keep the most frequent word alignment that they were seen with. A target word is affiliated with the middle one
-// of its linked words; a word without links has the source word of its nearest neighbour in the rule. What has no links
-// at all, as words that pass through and translations that a user gave, goes along the source words of its edge. A word
-// of a rule without source words has a place at the border of its nearest variable.
+// of its linked words. A word without links has the source word of its nearest neighbour in the rule. Target sides
+// without any links follow the source words of their edge: words that pass through, and translations that a user gave.
+// A word of a rule without source words has a place at the border of its nearest variable.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct WordLinks {
 };
 WordLinks word_links(const RuleTable& table, std::span<const Symbol> source, RuleId rule);
 
-// What TargetSide::affiliations points at: the number of source words, then a byte for each target word, the place of
-// its source word among them or kUnlinked.
+// What TargetSide::affiliations points at: the number of source words, then a byte for each target word. The byte is
+// the place of its source word among them, or kUnlinked.
 inline constexpr std::uint8_t kUnlinked = 255;
 void append_affiliations(const RuleTable& table, std::span<const Symbol> source, RuleId rule,
                          std::vector<std::uint8_t>& out);

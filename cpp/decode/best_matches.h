@@ -1,8 +1,8 @@
-// Of what rules find on one span, the part with the best estimates: with thousands of labels that must match, a span
-// has more nodes and matches than a search could use.
+// The matches with the best estimates among those that rules find on one span. With thousands of labels that must
+// match, a span has more nodes and matches than a search could use.
 //
-// A match is estimated by its best rule, with what stateful features expect of that, and its tails' best estimates: the
-// score of a derivation but for what depends on how its rules are put together.
+// The estimate of a match sums its best rule, what stateful features expect of that rule, and its tails' best
+// estimates. It is the score of a derivation, except for what depends on how its rules are combined.
 #pragma once
 
 #include <cstdint>

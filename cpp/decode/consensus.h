@@ -21,9 +21,9 @@ struct ConsensusOptions {
 
 // The texts of one sentence's lists, each once, and how far the lists agree with each.
 //
-// A row has 1 + lists * (1 + order) values: the text's words; then, for each list, the text's own probability there,
-// and for n = 1, 2, …, the sum of its n-grams' probabilities. An n-gram that the text has twice counts twice. Its
-// probability is that of the list's texts that have it (Tromble et al. 2008).
+// A row has 1 + lists * (1 + order) values. The first is the text's number of words. Each list then has the text's
+// probability there and, for n = 1, 2, …, the sum of its n-grams' probabilities. An n-gram that the text has twice
+// counts twice. Its probability is that of the list's texts that have it (Tromble et al. 2008).
 struct Agreement {
   std::vector<std::string> texts;  // in the order in which the lists have them
   std::vector<double> values;      // row by row

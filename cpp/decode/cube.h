@@ -55,10 +55,10 @@ class Scorer {
   std::size_t state_bytes_ = 0;
 };
 
-// The search forest: its nodes are hypotheses (a node of the translation forest with a state), the most promising first
-// for each node of the translation forest (at the goal nothing waits: the best); its edges are rules applied to
-// hypotheses, best first for each hypothesis. The arrays are those of a hypergraph, so k-best lists and output come
-// from the one implementation.
+// The search forest. Its nodes are hypotheses: a node of the translation forest with a state. For each node of the
+// translation forest the most promising come first. At the goal nothing waits, so the best come first. Its edges are
+// rules applied to hypotheses, best first for each hypothesis. The arrays are those of a hypergraph, so k-best lists
+// and output come from the one implementation.
 struct SearchForest {
   std::vector<std::uint32_t> first_edge = {0}, first_tail = {0};
   std::vector<NodeId> tails;

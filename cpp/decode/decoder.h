@@ -72,9 +72,9 @@ struct Translation {
 
 // Threads may share a decoder. Its workers, each with scored rules, wait between calls for the next sentence.
 //
-// A worker keeps the search of a sentence that was translated alone until it gets another one, so that a k-best list or
-// a forest asked for next needs no new search. A search of a long sentence has tens of megabytes: a translation that
-// held its own would make lists of translations unbounded. After another sentence, and after a batch, the search is
+// After a sentence that was translated alone, a worker keeps its search until the next sentence. So a k-best list or a
+// forest right after it needs no new search. A search of a long sentence has tens of megabytes: a translation that held
+// its own would make lists of translations unbounded. After another sentence, and after a batch, the search is
 // repeated; it finds the same.
 class Decoder {
  public:
@@ -105,8 +105,8 @@ class Decoder {
 
   // More of a translation: none, and nothing, for one without hypotheses.
   std::vector<std::shared_ptr<Hypothesis>> kbest(const Translation& of, const TranslateOptions& options) const;
-  // For each step of the best derivation, the best one that does not use its rule there; nullptr for local rules, and
-  // where the search kept no other.
+  // For each step of the best derivation, the best one that does not use its rule there. It is nullptr for local rules,
+  // and where the search kept no other.
   std::vector<std::shared_ptr<Hypothesis>> runners_up(const Translation& of) const;
   // What its search kept, within `margin` of the best derivation.
   std::optional<SearchGraph> graph(const Translation& of, double margin) const;

@@ -64,7 +64,7 @@ class Glue {
   std::span<const Alternative> add(LocalKind kind, std::vector<std::int32_t> target, std::vector<FeatureValue> features,
                                    std::vector<std::int32_t> structure = {});
 
-  // For a matcher's own lists: a local rule, a rule of the table whose variables are others (its features stay), and
+  // For a matcher's own lists: a local rule, or a rule of the table with other variables and the same features. Then
   // the list that they end up in.
   Alternative make(LocalKind kind, std::vector<std::int32_t> target, std::vector<FeatureValue> features,
                    std::vector<std::int32_t> structure = {}, RuleId origin = kNoRule);

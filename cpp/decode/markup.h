@@ -15,9 +15,9 @@ struct MarkedSentence {
   std::vector<Mark> marks;  // in order, without overlap
 };
 
-// Splits at blanks. With `markup`, elements of any name carry one attribute: `translation`, alternatives separated by
-// ||, or translate="no", which keeps the words as they are. &lt; &gt; &amp; &quot; are decoded; a '<' that no name
-// follows is text. Refuses (std::invalid_argument) control characters and markup that is not of that form.
+// Splits at blanks. With `markup`, elements of any name carry one attribute. `translation` has alternatives separated
+// by ||, and translate="no" keeps the words as they are. Entities (&lt; &gt; &amp; &quot;) are decoded; a '<' that no
+// name follows is text. Refuses (std::invalid_argument) control characters and markup that is not of that form.
 MarkedSentence read_sentence(std::string_view line, bool markup);
 
 }  // namespace treeglot

@@ -19,7 +19,7 @@ struct ChartOptions {
 };
 
 // The rules X → Y whose source side is one nonterminal. They join nodes of one cell, so labels are ordered such that
-// every Y comes before its X; where they form a circle, the rules that would close it are left out.
+// every Y comes before its X. Where they form a circle, the rules that would close it are left out.
 struct UnaryRules {
   struct Arc {  // rules above → below, each a label
     Symbol below, above;
@@ -38,9 +38,9 @@ struct UnaryRules {
   bool any = false;
 };
 
-// Cells are finished for begins from right to left, and ends from left to right: whatever a rule that begins at i can
-// hold after its first symbol has been finished before, and a rule that begins with a nonterminal over [i, j) is
-// followed as soon as that cell is. So partial matches live on the stack alone: no dot chart (Sennrich 2014), and a
+// Cells are finished for begins from right to left, and ends from left to right. So everything that a rule from i on
+// can hold after its first symbol is already finished. A rule that begins with a nonterminal over [i, j) is followed as
+// soon as that cell is finished. So partial matches live on the stack alone, without a dot chart (Sennrich 2014). A
 // rule that begins with words costs nothing where those words are not.
 //
 // Words that no rule translates pass through as X, and sentences are S → X and S → S X with any label in place of X.

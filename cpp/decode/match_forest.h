@@ -1,8 +1,8 @@
 // Forest matching (Mi et al. 2008): every fragment of a table at every node of a packed parse forest, without
 // enumerating its trees.
 //
-// A fragment's source side is a string of the trie like any other: the token " IP(" opens a node, " )" closes it (no
-// word has a blank), words and variables stand between them. The walk goes through the trie and the forest at once, so
+// A fragment's source side is a string of the trie like any other. The token " IP(" opens a node and " )" closes it (no
+// word has a blank). Words and variables stand between them. The walk goes through the trie and the forest at once, so
 // it meets only what some rule begins with.
 #pragma once
 
@@ -28,11 +28,12 @@ struct ForestOptions {
 // - phrases: rules with the left-hand side X and words alone, on the node's span. Its best parse stands below them;
 // - hierarchical phrases on the node's span (see ForestPhrases);
 // - a pseudo rule, in source order, for each hyperedge that no fragment begins with: the other children hang on the
-//   head child (Magerman 1995). The paper has them for the nodes where matching fails; for hyperedges, as on the c2d
-//   page, they include those, and no tree of the forest is out of reach;
+//   head child (Magerman 1995). The paper has them for the nodes where matching fails. Hyperedges, as on the c2d page,
+//   include those, and no tree of the forest is out of reach;
 // - a word that nothing translates, as it is.
-// An edge's value is the log probability of the hyperedges that it uses, so that a derivation's is P(T_c(o)) of its
-// tree: conditional probabilities in the forest as given, before pruning (see prune_conditional).
+//
+// An edge's value is the log probability of the hyperedges that it uses, so a derivation has P(T_c(o)) of its tree.
+// These are conditional probabilities in the forest as given, before pruning (see prune_conditional).
 //
 // A line, and a forest without a parse, is left to the chart: phrases and glue.
 class ForestMatcher final : public Matcher {

@@ -1,5 +1,5 @@
 // Head-dependents matching (section 3.4 of the dep2str page): the rules of every word of a dependency tree with its
-// dependents, phrases on whole subtrees and, in the augmented model, phrases on structures inside a relation, and
+// dependents, and phrases on whole subtrees. The augmented model also has phrases on structures inside a relation, and
 // hierarchical phrases on both.
 #pragma once
 
@@ -26,14 +26,14 @@ struct HeadDependentsMatchOptions {
 
 class HeadDependentsMatcher final : public Matcher {
  public:
-  // Adds the feature pseudo, the relations translated in source order for want of a rule, and, augmented, a feature
-  // phrase_x for each feature x of the table: of phrases on structures. `heads`, if given, makes dependencies of
-  // forests' best trees.
+  // Adds the feature pseudo: relations without a rule, translated in source order. The augmented model also adds a
+  // feature phrase_x for each feature x of the table: of phrases on structures. `heads`, if given, makes dependencies
+  // of forests' best trees.
   HeadDependentsMatcher(FeatureSet& features, std::shared_ptr<const HeadTable> heads,
                         const HeadDependentsMatchOptions& options, const ChartOptions& chart);
 
-  // Takes dependency trees with tags. One that is not projective is made so; a cycle is cut at its first word, which,
-  // like words without a head, becomes a root; several roots are put side by side. Each of these is noted. What has no
+  // Takes dependency trees with tags. One that is not projective is made so. A cycle is cut at its first word, which
+  // becomes a root, as do words without a head. Several roots are put side by side. Each of these is noted. What has no
   // tree, a line, or a tree without tags is translated with phrases and glue.
   TranslationForest match(const Input& input, RuleCache& cache, Glue& glue) const override;
 

@@ -54,7 +54,7 @@ class PreferredForest {
     std::uint8_t place, uses;
   };
 
-  // Of which nodes twins are asked for, from the goal down.
+  // The nodes whose twins are needed, from the goal down.
   std::vector<bool> asked_twins(std::span<const std::vector<const Edge*>> of_node) const;
   std::span<const NodeId> tails(const Edge& edge) const {
     return std::span(tails_).subspan(edge.first_tail, edge.arity);

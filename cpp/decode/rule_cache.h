@@ -17,10 +17,10 @@
 namespace treeglot {
 
 // Numbers of the features: the table's come first, then these, then those of the stateful features. Names of features
-// that are not the table's begin with `prefix`; two features of one name are one, whose values add up.
+// that are not the table's begin with `prefix`. Two features of one name are one, and their values add up.
 //
-// Several tables share the numbers of one space. It has what they have in common; a space within it numbers what one
-// of them has of its own, and the names of all that begin with `prefix`.
+// Several tables share the numbers of one space, which has what they have in common. A space within it numbers what
+// only one of them has. Their names all begin with `prefix`.
 class FeatureSpace {
  public:
   FeatureSpace();  // for several tables

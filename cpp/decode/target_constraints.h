@@ -3,11 +3,11 @@
 // Constraints on words are one thing: finite automata that read the output from left to right. They are its exact words
 // (forced decoding), its first words (completion), phrases that it contains, and phrases that it never contains.
 //
-// `restrict_forest` intersects a translation forest with the automata (Bar-Hillel et al. 1961): a node of the result is
+// `restrict_forest` intersects a translation forest with the automata (Bar-Hillel et al. 1961). A node of the result is
 // an old node with the states before and after its words. It begins with the goal and the automata's first states, and
 // asks for nodes with states that words on their left lead to (Earley 1970). Matchers, features, search, k-best lists
-// and reading stay as they are, and every node has pops of its own, so that the search cannot lose what the constraints
-// ask for. Steps that a derivation must take are kept in the same way: a node carries which of them are below it.
+// and reading stay as they are. Every node has its own pops, so the search cannot lose what the constraints ask for.
+// Steps that a derivation must take are kept in the same way: a node carries which of them are below it.
 #pragma once
 
 #include <cstddef>

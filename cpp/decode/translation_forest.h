@@ -29,8 +29,8 @@ struct Alternative {
   float priority() const { return score + estimate; }
 };
 
-// An edge is one match of a source side; its tails are the variables in source order and its alternatives the target
-// sides that the source side has, best priority first. They live in the matcher's cache, beyond the forest's life.
+// An edge is one match of a source side. Its tails are the variables in source order. Its alternatives are the target
+// sides of the source side, best priority first. They live in the matcher's cache, beyond the forest's life.
 struct TranslationForest {
   Hypergraph graph;
   std::vector<std::span<const Alternative>> alternatives;  // by edge
@@ -40,7 +40,7 @@ struct TranslationForest {
   std::vector<Span> spans;                                 // by node: the source words covered
   std::vector<std::uint32_t> labels;                       // by node: a nonterminal of the rule table
   std::vector<std::uint32_t> rank;  // by node, among those of its span; short: the rest are first
-  std::vector<std::string> notes;   // what is to be counted and reported: a limit that was hit
+  std::vector<std::string> notes;   // a limit that was hit, for counts and reports
 
   // Of a parse forest's matches: the input's labels, and the hyperedges that each fragment took, in preorder. Empty for
   // other inputs; an edge may have none.

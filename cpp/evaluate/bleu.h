@@ -65,7 +65,7 @@ class References {
                                  std::span<const std::uint32_t> sentences) const;
 
  private:
-  // The n-grams of references, as paths from the root of a sentence: an n-gram is its prefix's node and its last word,
+  // The n-grams of references, as paths from the root of a sentence. An n-gram is its prefix's node and its last word,
   // so they are exact for any order.
   using Node = std::uint32_t;
   static constexpr Node kNone = HashIndex::kNone;

@@ -9,8 +9,8 @@
 
 namespace treeglot {
 
-// The sign test of Collins et al. (2005): a sentence counts as better (worse) when putting its new translation, and no
-// other, into the baseline's output makes the corpus score better (worse). O(sentences).
+// The sign test of Collins et al. (2005). A sentence counts as better (worse) if its new translation alone, put into
+// the baseline's output, makes the corpus score better (worse). O(sentences).
 struct SignTest {
   std::size_t better = 0, worse = 0, equal = 0;
   double p = 1.0;  // two-sided

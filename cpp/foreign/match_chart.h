@@ -24,10 +24,10 @@ struct ForeignOptions {
   PassThrough pass_through = PassThrough::unknown;
   bool glue = true;   // whether S → X and S → S X are there
   std::string glued;  // the label that glue joins; empty: all
-  // The label of S, which rules of the table may have on either side, too; empty: one of its own, so that a table's
-  // label S is a label like others.
+  // The label of S. Rules of the table may have it on either side, too. If it is empty, S has a label of its own, and a
+  // table's label S is like others.
   std::string goal;
-  // The table's glue rules have <s> and </s>, as words around the input: these do not pass through, rules that begin
+  // The table's glue rules have <s> and </s>, as words around the input. These do not pass through. Rules that begin
   // with the sentence have no span limit, and without a goal any label will do.
   bool marked = false;
   std::string mark;      // what stands after words that passed through
@@ -66,8 +66,8 @@ class ForeignMatcher final : public Matcher {
 // and so on). Their numbers.
 std::vector<FeatureId> add_unknown_lengths(FeatureSet& features);
 
-// Adds the features "lm" and "lm_unknown" for rules that have <s> and </s> themselves: a rule's first word <s> begins
-// the sentence and has no score, a last word </s> ends it.
+// Adds the features "lm" and "lm_unknown" for rules that have <s> and </s> themselves. A first word <s> begins the
+// sentence and has no score. A last word </s> ends it.
 void add_marked_ngram(FeatureSet& features, std::shared_ptr<const NgramModel> model);
 
 }  // namespace treeglot

@@ -22,8 +22,8 @@ struct Derivation {
 inline constexpr std::size_t kLongestDerivation = std::size_t{1} << 28;
 void check_derivation_size(double edges);
 
-// The best derivation of every node: its first edge (of equal ones the first; kNoEdge, and score −∞, where a node has
-// no derivation above −∞) and how many edges it has.
+// The best derivation of every node: its first edge, and how many edges it has. Of equal edges the first is taken. A
+// node without a derivation above −∞ has kNoEdge, and the score −∞.
 struct BestDerivations {
   std::vector<double> score;
   std::vector<EdgeId> edge;

@@ -1,10 +1,10 @@
 // The one hypergraph: parse forests, translation forests and search graphs are all this type.
 //
 // Structure only. Scores, labels and rules are arrays beside it, indexed by node or by edge. Nodes are numbered in
-// topological order (every tail of an edge is smaller than its head) and edges are grouped by head, so a sweep over
-// edges 0 … E-1 is bottom-up and the reverse is top-down. A leaf is derived by an edge without tails; a node without
-// incoming edges has no derivation. A node may occur several times among an edge's tails. A graph may lack a goal
-// (kNoNode): a chart in which no parse was found.
+// topological order: every tail of an edge is smaller than its head. Edges are grouped by head. So a sweep over edges 0
+// … E-1 is bottom-up and the reverse is top-down. A leaf is derived by an edge without tails; a node without incoming
+// edges has no derivation. A node may occur several times among an edge's tails. A graph may lack a goal (kNoNode): a
+// chart in which no parse was found.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@ inline constexpr std::uint32_t kNoNode = 0xffffffffu;  // in a node map: likewis
 class Hypergraph {
  public:
   // Takes arrays as they are, without copying; `owner` keeps them alive. Refuses what is not a hypergraph:
+  //
   //   first_edge  nodes + 1 offsets: the edges into v are first_edge[v] … first_edge[v + 1]
   //   first_tail  edges + 1 offsets: the tails of e are tails[first_tail[e]] … tails[first_tail[e + 1]]
   Hypergraph(std::span<const std::uint32_t> first_edge, std::span<const std::uint32_t> first_tail,

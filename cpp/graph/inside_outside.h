@@ -1,8 +1,8 @@
 // Inside and outside values of nodes in any semiring, posteriors of edges, expectations: one sweep over the edges each.
 //
 // A weight is a span with one value per edge, or a function from an edge to its value. Everything is free of division:
-// an outside value takes the product of the siblings, by position among the tails, so a node that is there twice counts
-// twice and a sibling without derivations does no harm.
+// an outside value takes the product of the siblings, by position among the tails. So a node that is there twice counts
+// twice, and a sibling without derivations does no harm.
 #pragma once
 
 #include <concepts>
@@ -105,8 +105,8 @@ void check_scores(const Hypergraph& graph, std::span<const double> scores);
 // Refuses a sum over all derivations that has become +∞: there is nothing left to take shares of.
 void check_total(double log_total);
 
-// The logarithm of every edge's posterior: how often it is expected in a derivation, which is more than once (above 0)
-// for edges into nodes that an edge has twice. All −∞ when the goal has no derivation.
+// The logarithm of every edge's posterior: how often it is expected in a derivation. It is above 0, for more than once,
+// if the edge leads into a node that some edge has twice. All −∞ when the goal has no derivation.
 std::vector<double> posteriors(const Hypergraph& graph, std::span<const double> scores);
 
 }  // namespace treeglot

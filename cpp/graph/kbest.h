@@ -1,13 +1,12 @@
 // The derivations of the goal from the best down, one at a time: lazy Algorithm 3 of Huang and Chiang (2005).
 //
 // The order is exact and total. A derivation is its first edge and the ranks of its tails' derivations among all of
-// theirs; it comes before another when its score is higher; of equal scores, when its edge has the smaller number; of
-// equal edges, when the first rank that differs is the smaller. Derivations with score −∞ are left out.
+// theirs. It comes before another when its score is higher. Of equal scores, the smaller edge number comes first. Of
+// equal edges, the smaller rank at the first difference comes first. Derivations with score −∞ are left out.
 //
-// With yields, of the derivations of a node that have the same yield only the first is kept, at every node (Huang,
-// Knight and Joshi 2006), which leaves at the goal the first derivation of every distinct yield. Yields are compared by
-// two polynomial hashes modulo 2^61 − 1: two that differ are taken for equal with a probability of about length² ·
-// 2^-122.
+// With yields, every node keeps only the first of its derivations with the same yield (Huang, Knight and Joshi 2006).
+// This leaves at the goal the first derivation of every distinct yield. Yields are compared by two polynomial hashes
+// modulo 2^61 − 1: two that differ are taken for equal with a probability of about length² · 2^-122.
 #pragma once
 
 #include <cstdint>

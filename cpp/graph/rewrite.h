@@ -17,8 +17,8 @@ struct LooseEdges {
   std::span<const NodeId> tails;
 };
 
-// All nodes, each after the tails of the edges into it; of the orders possible the lexicographically smallest, so nodes
-// that are in order stay as they are. Where there is none, `order` is empty and `on_cycle` is a node that derives
+// All nodes, each after the tails of the edges into it. Of the possible orders it is the lexicographically smallest, so
+// nodes that are in order stay as they are. Where there is none, `order` is empty and `on_cycle` is a node that derives
 // itself.
 struct TopologicalOrder {
   std::vector<NodeId> order;
@@ -30,8 +30,8 @@ TopologicalOrder topological_order(const LooseEdges& edges);
 // node on it by its old number; a caller with better names for nodes asks topological_order first.
 Mapped assemble(const LooseEdges& edges, NodeId goal);
 
-// Relative pruning (Huang 2008, after Graehl): drops edge e when the best derivation through e is worse than the best
-// of all by more than `margin`, in natural logarithms, and what is in no derivation then. The best derivation always
+// Relative pruning (Huang 2008, after Graehl). Drops edge e when the best derivation through e is worse than the best
+// of all by more than `margin`, in natural logarithms. Then drops what is in no derivation. The best derivation always
 // stays. margin = ∞ drops only what is in no derivation above −∞.
 Mapped prune(const Hypergraph& graph, std::span<const double> scores, double margin);
 

@@ -1,8 +1,8 @@
 // Semirings: what ⊕ and ⊗ mean in a sweep over a hypergraph.
 //
-// A semiring has a Value, zero(), one(), is_zero(), times(), and Sum, an accumulator: sums are collected edge by edge
+// A semiring has a Value, zero(), one(), is_zero(), times(), and Sum, an accumulator. Sums are collected edge by edge
 // and closed once per node, which saves LogSum a logarithm per edge. Zero annihilates, also beside a product that has
-// overflowed to infinity: 0 · ∞ is 0 here, and sums of logarithms leave out −∞ + ∞, which is NaN.
+// overflowed to infinity: 0 · ∞ is 0 here. Sums of logarithms leave out −∞ + ∞, which is NaN.
 #pragma once
 
 #include <cmath>

@@ -20,9 +20,9 @@
 
 namespace treeglot {
 
-// What has to be remembered of a part of a dependency tree to score what it is put into (the c2d page, "Decoding").
-// The roots of a piece: words whose head is not in it. One root is a *fixed* structure, on which more may hang; several
-// *float*: they wait for one head, on either side, and their scores with them; none is an empty piece. Numbers
+// What a part of a dependency tree must keep to score what it is put into (the c2d page, "Decoding"). The roots of a
+// piece are words whose head is not in it. One root is a *fixed* structure, on which more may hang. Several roots
+// *float*: they wait for one head, on either side, and their scores with them. A piece without roots is empty. Numbers
 // are those of the model's vocabulary. Equal states are equal bytes: what is unused is zero.
 struct DependencyState {
   static constexpr unsigned kMaxRoots = 8;  // what comes to more is settled, see dependency_connect.h
@@ -70,12 +70,14 @@ void keep_roots(Arcs& arcs, const HeadOf& head_of, bool overflows) {
 }
 
 // `arcs` has size(), head(item), roots(item), and takes:
+//
 //   settle(item)              the item's other roots on its first
 //   attach_right(head, item)  the item's roots, from left to right, on the head
 //   attach_left(head, item)   the item's roots, from right to left, on the head
 //   keep(item)                the item's roots are roots of the whole
-// in an order in which every head gets its children from the nearest outwards, and is kept when it has all. Heads are
-// as check_rule_heads() wants them; with others the result has no meaning, but there is one.
+//
+// Every head gets its children from the nearest outwards, and is kept when it has all. Heads are as check_rule_heads()
+// wants them; with others the result has no meaning, but there is one.
 template <class Arcs>
 DependencyTally connect(Arcs& arcs) {
   DependencyTally tally;

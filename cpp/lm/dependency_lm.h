@@ -1,9 +1,9 @@
 // The dependency language model of Shen et al. (2008), compiled: a file, and the probability of a child. All scores are
 // log10, as those of n-gram models.
 //
-// Its vocabulary are *units*, words or tags: <unk> is 0, then <s> and </s>, which are no units of a sentence. In the
-// tables of the left and the right model, which are those of an n-gram model of order 3, the unit u as a head is
-// the word u + the number of units.
+// Its vocabulary are *units*, words or tags: <unk> is 0, then <s> and </s>, which are no units of a sentence. The left
+// and the right model have tables of an n-gram model of order 3. In them, the unit u as a head is the word u + the
+// number of units.
 #pragma once
 
 #include <algorithm>
@@ -103,8 +103,8 @@ class DependencyModel {
     return std::max(sides_[0].unigrams[unit].log10(), sides_[1].unigrams[unit].log10());
   }
 
-  // Adds the score of each word of a sentence: a child's after its head and sibling; P_T of a root, and of a word
-  // without a head. So every word has one score, whatever the heads are; on a cycle, too. Throws
+  // Adds the score of each word of a sentence. A child's score is given its head and sibling. A root, and a word
+  // without a head, has P_T. So every word has one score, whatever the heads are, even on a cycle. Throws
   // std::invalid_argument for a sentence without tags when the model is over tags.
   struct Scores {
     std::vector<float> log10;

@@ -106,8 +106,8 @@ inline DependencyStep score_rule(const DependencyModel& model, std::span<const D
   return step;
 }
 
-// The same for items that nobody has looked at: throws std::invalid_argument for heads that check_rule_heads() refuses,
-// and for numbers and states that are not the model's.
+// The same for unchecked items. Throws std::invalid_argument for heads that check_rule_heads() refuses, and for numbers
+// and states that are not the model's.
 DependencyStep score_parts(const DependencyModel& model, std::span<const std::int32_t> heads,
                            std::span<const std::variant<WordId, DependencyState>> parts, DependencyState& out);
 void check_unit(const DependencyModel& model, WordId unit);

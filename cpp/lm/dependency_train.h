@@ -18,8 +18,9 @@ constexpr std::string_view kHeadMark = "<h>";
 enum class DependencyUnit { words, tags };
 enum class DependencySide : std::uint32_t { left = 0, right = 1 };
 
-// Calls child(word, sibling, side) for each word that has a head, the children of a head from the nearest outwards on
-// either side: `sibling` is the one before it, or the word itself for the nearest. Calls root(word) for other words.
+// Calls child(word, sibling, side) for each word that has a head. On either side, the children of a head come from the
+// nearest outwards. `sibling` is the child before it, or the word itself for the nearest. Calls root(word) for other
+// words.
 template <class Root, class Child>
 void for_each_arc(const Dependency& sentence, const Root& root, const Child& child) {
   std::vector<std::size_t> last(sentence.size(), sentence.size());  // by head: its last child so far

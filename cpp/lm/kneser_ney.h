@@ -1,4 +1,4 @@
-// Interpolated modified Kneser-Ney, given adjusted counts: the arithmetic, the same for text in memory, for text
+// Interpolated modified Kneser-Ney, given adjusted counts. The arithmetic is the same for text in memory, for text
 // spilled to disk and for counts of fixed windows.
 //
 //   p(w | c) = u(w | c) + γ(c) p(w | c without its first word)
@@ -39,8 +39,8 @@ struct Discounts {
 using FallbackDiscounts = std::array<float, 3>;
 constexpr FallbackDiscounts kFallbackDiscounts{0.5f, 1.0f, 1.5f};  // those of lmplz --discount_fallback
 
-// Chen and Goodman's closed form (eq. 26); `fallback` when a count of counts that it divides by is zero, or when a
-// discount comes out below zero or above the count that it is taken from.
+// Chen and Goodman's closed form (eq. 26). It gives `fallback` when a count of counts that it divides by is zero. The
+// same holds when a discount is below zero or above its count.
 Discounts estimate_discounts(const CountsOfCounts& counts, unsigned order, const FallbackDiscounts& fallback);
 
 // What is summed over the n-grams of one context. Integers, so that no order of adding can show.
@@ -108,7 +108,7 @@ struct OrderEstimate {
   std::vector<ContextWeight> weights;  // of each context
 };
 
-// The probabilities of the unigrams, interpolated with the uniform distribution over `events` words; a word with the
+// The probabilities of the unigrams, interpolated with the uniform distribution over `events` words. A word with the
 // count 0, such as <unk>, gets its share of that alone.
 std::vector<float> estimate_unigrams(std::span<const std::uint64_t> counts, const std::vector<bool>& pruned,
                                      std::size_t events, const Discounts& discounts);

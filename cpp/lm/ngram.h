@@ -31,8 +31,8 @@ struct NgramFacts {
   std::uint32_t zero = 0;
   std::array<std::uint64_t, kMaxNgramOrder> counts{};  // n-grams given, by order
   std::array<std::uint64_t, kMaxNgramOrder> blanks{};  // n-grams put in because a longer one ends in them
-  // small: no stored value differs from the given one by more than this, by order; and n-grams that share bucket and
-  // fingerprint with another, so that they answer with its values.
+  // small: no stored value differs from the given one by more than this, by order. Then the n-grams that share bucket
+  // and fingerprint with another, and answer with its values.
   std::array<float, kMaxNgramOrder> prob_error{}, backoff_error{};
   std::array<std::uint64_t, kMaxNgramOrder> shadowed{};
 };
@@ -53,7 +53,7 @@ class NgramModel {
   const Vocabulary& vocabulary() const { return vocabulary_; }
   std::size_t classed() const {
     return classes_.empty() ? 0 : classes_.size() - 1;
-  }  // words of which its own are classes
+  }  // of a model of classes: words that have one
   // The number that stands for a word of a text: its own, or that of its class.
   WordId find(std::string_view word) const {
     return classed() > 0 ? classes_[classed_.find(word)] : vocabulary_.find(word);

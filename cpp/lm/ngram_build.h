@@ -1,8 +1,8 @@
 // Builds a compiled n-gram model from its n-grams, given order by order, the 1-grams first.
 //
-// What it makes whole: an n-gram without the (n−1)-gram that it ends in gets it as a blank, with the score that backing
-// off gives, so that looking up from the newest word on never stops too early (as KenLM does it; toolkits prune so).
-// What it refuses: an n-gram twice, an unknown word, an n-gram without the (n−1)-gram that it begins with.
+// What it makes whole: an n-gram may lack the (n−1)-gram that it ends in, because toolkits prune so. It gets this as a
+// blank, with the score that backing off gives, as in KenLM. So looking up from the newest word on never stops too
+// early. What it refuses: an n-gram twice, an unknown word, an n-gram without the (n−1)-gram that it begins with.
 #pragma once
 
 #include <array>

@@ -10,7 +10,7 @@
 
 namespace treeglot {
 
-// The adjusted count of an n-gram below the highest order is the number of different words that come before it; an
+// The adjusted count of an n-gram below the highest order is the number of different words that come before it. An
 // n-gram of the highest order, or one that begins with <s>, keeps its plain count. <unk> and <s> alone count 0.
 struct NgramCounts {
   std::vector<std::uint64_t> unigrams;  // by word

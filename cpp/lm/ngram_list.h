@@ -10,7 +10,7 @@ namespace treeglot {
 
 // Writes the model in pieces. Its tables hold hashes of n-grams, not their words. The fast layout lists the words
 // beside them, and the time is linear in the n-grams. The small layout has no room for that, so the words are found
-// again: an n-gram begins and ends in n-grams of the next lower order, and all pairs that overlap are looked up. That
+// again. An n-gram begins and ends in n-grams of the next lower order, and all pairs that overlap are looked up. That
 // is quadratic in the vocabulary. It also finds the false positives, which then have the scores that the compiled model
 // gives them.
 void write_arpa(const NgramModel& model, const std::function<void(std::string_view)>& write);

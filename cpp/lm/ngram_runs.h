@@ -14,8 +14,8 @@
 namespace treeglot {
 
 // A record is an n-gram of the highest order with its last word first, then its plain count in two words. Where a
-// sentence begins inside of it, the rest is <s>. The words being turned round, records are in the order of their
-// words, and the shorter n-grams that end an n-gram are the beginnings of its record.
+// sentence begins inside of it, the rest is <s>. Because words are reversed, records are in the order of their words.
+// The shorter n-grams that end an n-gram are the beginnings of its record.
 class NgramRuns {
  public:
   NgramRuns(unsigned order, std::uint64_t memory, const std::string& folder);

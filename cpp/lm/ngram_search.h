@@ -13,9 +13,9 @@
 
 namespace treeglot {
 
-// States: what has to be remembered of a piece of text to score what comes after it, or around it. They are plain bytes
-// and equal states are equal bytes: unused places are zero, and numbers are kept as their bits, so that the compiler
-// can tell. They are as short as the model allows: words that cannot change any later score are left out.
+// States: what a piece of text must keep to score what comes after it, or around it. They are plain bytes, and equal
+// states are equal bytes. Unused places are zero, and numbers are kept as their bits, so that the compiler can tell.
+// They are as short as the model allows: words that cannot change any later score are left out.
 
 // A float as its bits.
 struct FloatBits {
@@ -38,10 +38,10 @@ struct NgramState {
   friend bool operator==(const NgramState&, const NgramState&) = default;
 };
 
-// A piece of text that may get neighbours on both sides (Li and Khudanpur 2008; Heafield 2011).
-// `left`: its first words, oldest first, whose scores depend on what will stand before them; each begins the text up to
-// it, is an n-gram of the model with the words before it, and prob[i] is that n-gram's. `full`: no word after those
-// depends on what stands before the text. An empty text has no words and is not full.
+// A piece of text that may get neighbours on both sides (Li and Khudanpur 2008; Heafield 2011). `left` has its first
+// words, oldest first, whose scores depend on what will stand before them. Each of them ends an n-gram of the model
+// that begins with the text, and prob[i] is that n-gram's. `full`: no word after those depends on what stands before
+// the text. An empty text has no words and is not full.
 template <unsigned kContext>
 struct ChartState {
   std::array<WordId, kContext> left{};
@@ -99,10 +99,10 @@ class NgramSearch {
     return result;
   }
 
-  // Extends the n-gram of the `length` words left[0..length), oldest first, whose log10 probability is `known`, to the
-  // left by context[0..use), newest first. Gives the score of its newest word with the backoffs `charge` of the
-  // context, the backoffs of the longer n-grams found, and in `use` how many words of the context still matter after
-  // it.
+  // Extends an n-gram to the left by context[0..use), newest first. The n-gram is the `length` words left[0..length),
+  // oldest first, and `known` is its log10 probability. Gives the score of its newest word with the backoffs `charge`
+  // of the context, and the backoffs of the longer n-grams found. In `use` it gives how many words of the context still
+  // matter after it.
   WordScore extend_left(const WordId* left, unsigned length, float known, const WordId* context,
                         const FloatBits* charge, FloatBits* backoff, unsigned& use) const {
     assert(length + use <= order_);

@@ -1,8 +1,8 @@
 // The n-grams of one order in a hash table of cache lines. Both layouts answer with one line read, rarely two.
 //
-// A key is made from the newest word to the oldest, so that the keys of all suffixes of an n-gram are on the way to its
-// own, and extending an n-gram to the left is one step. A bucket is one line; one that is full continues in the next.
-// `Middle` tables hold the orders below the highest, `Last` tables the highest, which has no backoffs.
+// A key is made from the newest word to the oldest. So the keys of all suffixes of an n-gram are on the way to its own.
+// Extending an n-gram to the left is one step. A bucket is one line; one that is full continues in the next. `Middle`
+// tables hold the orders below the highest, `Last` tables the highest, which has no backoffs.
 #pragma once
 
 #include <algorithm>
@@ -34,8 +34,9 @@ inline NgramKey extend_key(NgramKey key, WordId older) {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-// A log10 probability, never above 0, and a log10 backoff with two facts in their sign bits. The facts are what keeps
-// states short: a context beyond which nothing changes is cut.
+// A log10 probability, never above 0, and a log10 backoff with two facts in their sign bits. The facts keep states
+// short: a context beyond which nothing changes is cut.
+//
 //   a set sign of `prob`: no longer n-gram ends in this one;
 //   a backoff of −0.0: the backoff is 0 and no n-gram begins with this one.
 struct NgramValue {
@@ -88,8 +89,8 @@ class BucketTable {
   std::size_t size_ = 0;
 };
 
-// The whole search for a key. A table has look(bucket, key, value), which says whether the key is in one bucket and may
-// write anything to the value when it is not.
+// The whole search for a key. A table has look(bucket, key, value), which says whether the key is in one bucket. If it
+// is not, look may write anything to the value.
 template <class Table>
 bool find(const Table& table, NgramKey key, NgramValue& value) {
   const std::size_t home = table.home(key);
@@ -203,7 +204,7 @@ struct alignas(64) SmallLastBucket {
   std::uint32_t unsound() const { return used > kPlaces ? 1u : 0u; }
 };
 
-// Which of the numbers are equal to `number`, as bits; those above kPlaces are to be ignored.
+// Which of the numbers are equal to `number`, as bits; ignore those above kPlaces.
 template <unsigned kPlaces>
 unsigned equal_lanes(const std::uint16_t (&numbers)[kPlaces], std::uint16_t number) {
   static_assert(kPlaces > 8 && kPlaces <= 16);  // and a bucket has 32 bytes from `numbers` on

@@ -1,7 +1,7 @@
 // The words of n-grams in few bytes, in the order in which they were given. The tables of a compiled model hold hashes;
 // this list says of what.
 //
-// A word is written as its difference to the word at the same place of the n-gram before: neighbours in a sorted list
+// A word is written as its difference to the word at the same place of the n-gram before. Neighbours in a sorted list
 // share most words. Differences alternate in sign (0, −1, 1, −2, …) and have 7 bits in a byte, low bits first.
 #pragma once
 

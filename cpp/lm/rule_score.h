@@ -1,4 +1,4 @@
-// The score of a rule's target side from the states of its parts, and the state of the whole: words and pieces are
+// The score of a rule's target side from the states of its parts, and the state of the whole. Words and pieces are
 // given from left to right, as they stand.
 //
 //   RuleScore rule(search, state);        // state: of the new piece, overwritten
@@ -7,7 +7,7 @@
 //   rule.nonterminal(piece);              // the state of a piece that was finished before
 //   double change = rule.finish();
 //
-// finish() gives log10 of the words given plus what the pieces' scores change by; a piece's own score, given to
+// finish() gives log10 of the words given, plus the changes of the pieces' scores. A piece's own score, given to
 // nonterminal(), is added. The sum over a derivation is the score of the sentence, however it is put together.
 #pragma once
 

@@ -17,7 +17,7 @@ namespace treeglot {
 
 // Adjusted counts of all orders, on disk.
 
-// A record of order k is k words, the last one first, and a SpilledCount in two words; as in NgramCounts, the adjusted
+// A record of order k is k words, the last one first, and a SpilledCount in two words. As in NgramCounts, the adjusted
 // count of an n-gram that nothing extends is its plain count.
 struct SpilledCount {
   std::uint64_t count;

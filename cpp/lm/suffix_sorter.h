@@ -1,6 +1,6 @@
-// Positions of a text in the order of the words that end there, read backwards: the order in which n-grams of all
-// lengths are counted. Sorting by one word more is one counting sort: when the positions are in order by k words, their
-// successors, dealt into buckets by word, are in order by k + 1.
+// Positions of a text in the order of the words that end there, read backwards. This is the order in which n-grams of
+// all lengths are counted. Sorting by one word more is one counting sort. When the positions are in order by k words,
+// their successors, dealt into buckets by word, are in order by k + 1.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ class SuffixSorter {
   // themselves come after each other in any order.
   SuffixSorter(std::span<const Symbol> words, std::size_t vocabulary);
 
-  // Sorts by one word more; labels[i] goes from entry i to its successor (none: kNone does). After the last step, which
-  // is to be announced, memory is given back.
+  // Sorts by one word more; labels[i] goes from entry i to its successor (none: kNone does). The caller announces the
+  // last step, which frees memory.
   void deepen(const std::uint32_t* labels, bool last);
 
   std::span<const Entry> entries() const { return entries_; }

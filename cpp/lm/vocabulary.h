@@ -33,8 +33,8 @@ class Vocabulary {
   std::size_t size() const { return words_.size(); }
 
  private:
-  // Three quarters of the slots are used, each with bits of its word's hash, so that a wrong word is hardly ever
-  // compared: models are asked about text word by word.
+  // Three quarters of the slots are used. Each has bits of its word's hash, so a wrong word is hardly ever compared:
+  // models are asked about text word by word.
   struct Layout {
     using End = std::uint32_t;
     struct Slot {

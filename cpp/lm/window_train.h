@@ -61,8 +61,8 @@ struct WindowModel {
 // `predicted` says of each word of the vocabulary whether it can stand at the end of a window; <unk>, word 0, can. The
 // probabilities of these words sum to 1 in every context, whether seen or not.
 //
-// The model is a usual back-off model. Its n-grams are those of the windows and their contexts; an n-gram that is only
-// a context, and a special word that is not predicted, has the probability 0.
+// The model is a usual back-off model. Its n-grams are those of the windows and their contexts. An n-gram that is only
+// a context has the probability 0, as has a special word that is not predicted.
 WindowModel estimate_windows(WindowTables tables, const Symbols& vocabulary, const std::vector<bool>& predicted,
                              const FallbackDiscounts& fallback);
 

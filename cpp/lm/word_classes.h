@@ -1,5 +1,6 @@
 // Classes of words that stand in the same places. They are found by exchange: each word in turn goes to the class that
-// makes the text most likely under a bigram model of classes (Kneser and Ney 1993; Martin, Liermann and Ney 1998).
+// makes the text most likely. The model of the text is a bigram model of classes (Kneser and Ney 1993; Martin, Liermann
+// and Ney 1998).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// A neural joint model (Devlin et al. 2014): the probability of a target word given the words before it and a window
-// of source words around its affiliated source word. This is its file and its scores. All scores are natural logs.
+// A neural joint model (Devlin et al. 2014): the probability of a target word. Given are the words before it and a
+// window of source words around its affiliated source word. This is its file and its scores. All scores are natural
+// logs.
 //
 // With one hidden layer, the network computes
 //
@@ -43,9 +44,9 @@ struct JointFacts {
   friend bool operator==(const JointFacts&, const JointFacts&) = default;
 };
 
-// The words of one side. First the special words, then fallbacks, then words. A word that is not there has the number
-// of a fallback: "<#>" for words with an ASCII digit, then "<*ing>" for the longest known ending of one to three
-// characters, then <unk>.
+// The words of one side. First the special words, then fallbacks, then words. A missing word has the number of a
+// fallback. The fallbacks are tried in order: "<#>" for words with an ASCII digit, "<*ing>" for the longest known
+// ending of one to three characters, and <unk>.
 class JointVocabulary {
  public:
   static constexpr std::uint32_t kUnknown = 0, kBegin = 1, kEnd = 2, kNone = 3, kSpecial = 4;
@@ -102,8 +103,9 @@ class JointModel {
   std::uint64_t bytes() const { return sections_.size(); }
   std::span<const float> values(std::string_view section) const { return sections_.array<float>(section); }
 
-  // What the source words contribute to the hidden layer, bias included, a row per position: those of the words, then
-  // end_row() for what is affiliated with the sentence's end, then none_row() for what is affiliated with nothing.
+  // What the source words contribute to the hidden layer, bias included, a row per position. The rows of the words come
+  // first. Then end_row() is for what is affiliated with the sentence's end, and none_row() for what is affiliated with
+  // nothing.
   class Rows {
    public:
     std::size_t words() const { return words_; }

@@ -1,8 +1,8 @@
 // The network of a joint model while it is trained: parameters, loss, gradients, updates.
 //
 // The loss of an example is -s(w) + log Z + penalty (log Z)^2, where s are the scores of the output. Z is their sum
-// over all words or, with sampling, an unbiased estimate. The estimate adds up the most frequent words and the words
-// of the batch exactly, and the others by importance sampling; all examples of a batch share the sampled words.
+// over all words or, with sampling, an unbiased estimate. The estimate adds up the most frequent words and the words of
+// the batch exactly, and the others by importance sampling. All examples of a batch share the sampled words.
 #pragma once
 
 #include <array>

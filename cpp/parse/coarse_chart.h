@@ -1,7 +1,7 @@
 // The first pass: the best parse through every state and span under the coarsest grammar, over the whole chart.
 //
-// Logarithms in floats, maximum for sum: nothing can underflow, and a rule's best split is the maximum over two arrays
-// that lie side by side in memory.
+// Logarithms in floats, maximum for sum: nothing can underflow. A rule's best split is the maximum over two arrays that
+// lie side by side in memory.
 #pragma once
 
 #include <cstdint>

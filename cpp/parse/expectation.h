@@ -1,4 +1,4 @@
-// Expectation over sub-states of a treebank's trees: inside and outside along each tree, counts of rules, and what
+// Expectation over sub-states of a treebank's trees: inside and outside along each tree, and counts of rules. Also what
 // merging two halves of a state would cost.
 #pragma once
 
@@ -34,8 +34,9 @@ struct Expectation {
 // `counted` is false.
 Expectation expect(const Treebank& bank, const TrainingLevel& level, unsigned threads, bool counted);
 
-// For each pair of states 2x, 2x + 1 (in the numbers of `level`, both of one label; `pairs` has the first), the change
-// of the log likelihood if every node forgot which of the two it has. `share` has each state's part of its pair.
+// The change of the log likelihood for each pair of states 2x, 2x + 1, if every node forgot which of the two it has.
+// The states have the numbers of `level`, both of one label; `pairs` has the first. `share` has each state's part of
+// its pair.
 std::vector<double> merging_gains(const Treebank& bank, const TrainingLevel& level,
                                   std::span<const std::uint32_t> pairs, std::span<const double> share,
                                   unsigned threads);

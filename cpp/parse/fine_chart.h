@@ -1,8 +1,8 @@
 // A pass over the states that the pass before it kept: inside and outside sums under one level of a split grammar.
 //
-// Over every span a state has two inside values: of what a binary rule or a word makes there, and of that with chains
-// of unary rules above it; outside likewise. Values of a span are scaled such that the greatest inside is 1, and
-// outside such that inside · outside is a posterior; the logarithms of the scales are kept, so no sentence is too long.
+// Over every span a state has two inside values. One is of what a binary rule or a word makes there. The other adds
+// chains of unary rules above it. Outside likewise. Values of a span are scaled such that the greatest inside is 1, and
+// outside such that inside · outside is a posterior. The logarithms of the scales are kept, so no sentence is too long.
 #pragma once
 
 #include <cstdint>

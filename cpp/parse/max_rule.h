@@ -1,8 +1,8 @@
 // Trees by the max-rule criterion: a tree is as good as the product of its rules' posteriors (Petrov and Klein 2007).
 //
-// The graph here has a node for a label and a span, sub-states summed out, and so holds more than the parses: trees
-// whose rules are each in some parse, but not all in one. No parse is missing and all scores hold, so that its best
-// trees bound those of parse_packing.h, where the others go.
+// The graph here has a node for a label and a span, sub-states summed out. So it holds more than the parses: trees
+// whose rules are each in some parse, but not all in one. No parse is missing and all scores hold. So its best trees
+// bound those of parse_packing.h, which drops the others.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ class MaxRule {
  public:
   static constexpr std::uint32_t kNone = ChartEdge::kNone;
 
-  // Takes the edges of the chart's last pass. Where its unary rules are chains already, a label and a span have two
-  // nodes: what words and binary rules make there, and that or one unary rule above some other's. Where they are single
-  // steps, they may lead from a node back to itself.
+  // Takes the edges of the chart's last pass. If its unary rules are chains already, a label and a span have two nodes.
+  // One is what words and binary rules make there. The other is that, or one unary rule above some other node's. If
+  // they are single steps, they may lead from a node back to itself.
   MaxRule(const SplitGrammar& grammar, const FineChart& chart);
 
   struct Edge {

@@ -1,10 +1,10 @@
 // The parses of a sentence, packed: the best of them, and the forest of the good ones.
 //
-// Trees of one label over one span are apart where the grammar tells them apart: a node is known by the sub-states that
-// derivations of its trees give their root (a bottom-up tree automaton made deterministic), and below unary rules that
-// lead back to a label, by the labels that its chain of unary rules has passed. So a forest holds every parse once and
-// nothing else, but for parses whose chains pass a label twice, of which there is no end. Nodes that nothing above them
-// tells apart are one again.
+// Trees of one label over one span are apart where the grammar tells them apart. A node is known by the sub-states that
+// derivations of its trees give their root: a bottom-up tree automaton made deterministic. Below unary rules that lead
+// back to a label, it is also known by the labels that its chain of unary rules has passed. So a forest holds every
+// parse once and nothing else. The exception are parses whose chains pass a label twice, for they have no end. Nodes
+// that nothing above them tells apart are one again.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class ParsePacking {
   ParsePacking(const SplitGrammar& grammar, std::span<const std::uint8_t> parts, const FineChart& chart, double margin,
                std::size_t most, bool probabilities, const Limits& limits);
 
-  // Posteriors too small for a double leave none, nor is there any when time was up.
+  // Posteriors too small for a double leave no tree. The same holds when time was up.
   bool has_tree() const { return top_ != kNone; }
   bool is_late() const { return is_late_; }
   // With `drop_root` without the root, if the tree has one node right below it that is no word.
@@ -47,8 +47,8 @@ class ParsePacking {
     std::vector<std::uint32_t> tails;  // nodes
     double score = 0.0, conditional = 0.0;
   };
-  // Of a place, a node of the max-rule graph. First edges are those of binary rules, with parts among the tails; then
-  // those of places that are no parts become edges of rules as the treebank had them.
+  // Of a place, a node of the max-rule graph. First, edges are those of binary rules, with parts among the tails. Then
+  // the edges of places that are no parts become edges of rules as the treebank had them.
   struct Node {
     std::uint32_t place = 0;
     Support support = 0;

@@ -20,8 +20,8 @@
 namespace treeglot {
 
 struct ParseOptions {
-  // Logarithmic margins of the passes from coarse to fine: a state goes when its best parse (the first pass), or its
-  // posterior (the others), is lower than that below the best. The last holds for all further levels.
+  // Logarithmic margins of the passes from coarse to fine. The first pass drops a state if its best parse is that much
+  // below the best. The others do the same by its posterior. The last margin holds for all further levels.
   std::vector<double> margins = {8.0, 12.0};
   double forest_margin = 10.0;   // of forests' edges
   std::size_t most_edges = 500;  // of one node of a forest: the best stay
@@ -64,7 +64,7 @@ class SplitParser {
 
   ParsedTree tree(std::span<const std::string_view> words, const ParseOptions& options) const;
   ParsedForest forest(std::span<const std::string_view> words, const ParseOptions& options) const;
-  // What the first pass finds: the log probability of the best derivation at level 0 (−∞ without one), and the states
+  // What the first pass finds: the log probability of the best derivation at level 0 (−∞ without one). Also the states
   // that it keeps over each span.
   struct FirstPass {
     double best;

@@ -1,8 +1,8 @@
 // A PCFG whose labels are split into sub-states, at several levels from coarse to fine (Petrov et al. 2006).
 //
 // Rules are of labels; each has one block of scores, a probability for every combination of sub-states. Rules are
-// unary, binary or lexical; labels that begin with @ and have no words stand for parts of longer rules and are taken
-// out of trees. Numbers of labels and words are the same at all levels, those of states are not: state x of label A at
+// unary, binary or lexical. Labels that begin with @ and have no words stand for parts of longer rules and are taken
+// out of trees. Numbers of labels and words are the same at all levels. Those of states are not: state x of label A at
 // a level is first[A] + x.
 #pragma once
 

@@ -14,12 +14,12 @@
 
 namespace treeglot {
 
-// A tree without traces (-NONE-) and what has nothing else below it, without functional tags and indices (NP-SBJ=2 →
-// NP), and without unary rules of a label by itself. The empty tree when nothing is left.
+// A tree without traces (-NONE-) and what has nothing else below it. It has no functional tags and indices (NP-SBJ=2 →
+// NP), and no unary rules of a label by itself. The empty tree when nothing is left.
 Tree clean_tree(const Tree& tree);
 
 // How rules of more than two children become binary ones. A part of A's rule that covers its first children is labelled
-// @A, followed by the last `horizontal` of them; labels remember vertical − 1 ancestors: NP^S.
+// @A, followed by the last `horizontal` of them. Labels remember vertical − 1 ancestors: NP^S.
 struct BinarizeOptions {
   std::uint32_t horizontal = 0;
   std::uint32_t vertical = 1;

@@ -45,8 +45,8 @@ class Bitext {
   Strings source_words_, target_words_;
 };
 
-// Words by falling frequency, equally frequent ones in the order of their bytes: few bytes for frequent words, and
-// numbers that do not depend on the order of the pairs.
+// Words by falling frequency, equally frequent ones in the order of their bytes. So frequent words have few bytes, and
+// numbers do not depend on the order of the pairs.
 struct Ranking {
   Strings texts;
   std::vector<Symbol> number;  // of each symbol

@@ -1,6 +1,6 @@
-// The sides of a rule as bytes: short enough to be sorted, hashed and grouped by the million, and self-contained given
-// the words of the bitext. Frequent words have low numbers, low numbers few bytes; the order of the bytes is the order
-// of the numbers, symbol by symbol, so that sorting by bytes brings together what a trie shares.
+// The sides of a rule as bytes, short enough to sort, hash and group them by the million. With the words of the bitext
+// they are self-contained. Frequent words have low numbers, and low numbers few bytes. The order of the bytes is the
+// order of the numbers, symbol by symbol. So sorting by bytes brings together what a trie shares.
 //
 //   0 … 7      the variables 1 … 8 with the label X
 //   8 i l      variable i + 1 with the label l
@@ -94,8 +94,8 @@ inline std::uint32_t take_left_hand_side(std::string_view& source) {
   return label;
 }
 
-// Takes the next symbol from the front of a side whose left-hand side has been taken; false at its end or where its
-// structure begins, which is what is left then.
+// Takes the next symbol from the front of a side whose left-hand side has been taken. Returns false at its end or where
+// its structure begins. The structure is what is left then.
 inline bool take_symbol(std::string_view& side, Symbol& symbol) {
   if (side.empty()) return false;
   const std::uint32_t number = take(side);

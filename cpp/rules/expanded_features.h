@@ -1,5 +1,5 @@
-// Features of single rules beyond their probabilities (Chiang et al. 2009): the rule's shape, pairs of frequent words
-// that it links, and words that it leaves without a link.
+// Features of single rules beyond their probabilities (Chiang et al. 2009). These are the rule's shape, pairs of
+// frequent words that it links, and words that it leaves without a link.
 #pragma once
 
 #include <bitset>

@@ -39,7 +39,7 @@ class Extractor : public Exclusive {
   virtual void visit(unsigned threads, const Take& take) = 0;
 
   // Some labels are numbered as pairs come, by keys. Extractors of the parts of a corpus number the same labels alike
-  // if their trees number labels alike: each finds the keys of its pairs, and is given those of all parts in order.
+  // if their trees do. Each finds the keys of its pairs, and is given those of all parts in order.
   virtual void find_keys(std::size_t begin, unsigned threads) = 0;  // of the pairs from `begin` on
   virtual Strings keys() const { return {}; }                       // in the order in which they were found
   virtual void number_keys(const Strings& /*keys*/) {}

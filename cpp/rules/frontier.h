@@ -39,9 +39,9 @@ class Frontier {
   Span closure_of_source(std::size_t word) const { return source_[word]; }
   Span closure_of_source(Span span) const;
 
-  // The closure of `source` when the two are consistent (at least one link joins them and none leaves either), else the
-  // empty span: no link leaves `source` for a word
-  // outside the closure, so equal numbers of links on both sides mean that none leaves the closure either.
+  // The closure of `source` when the two are consistent, else the empty span. At least one link must join them, and
+  // none may leave either. No link leaves `source` for a word outside the closure. So equal numbers of links on both
+  // sides mean that none leaves the closure either.
   Span tight_target(Span source) const {
     const Span target = closure_of_source(source);
     return !target.empty() && source_links(source) == target_links(target) ? target : Span{};

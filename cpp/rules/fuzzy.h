@@ -1,5 +1,5 @@
 // Fuzzy tree-to-tree extraction: every phrase of Hiero's rules has a source and a target category, whatever its span
-// (2.2 of the t2t page), and nesting phrases: of those that cross only one is used (2.3).
+// (2.2 of the t2t page). With nesting phrases, only one of those that cross is used (2.3).
 #pragma once
 
 #include <cstddef>
@@ -63,8 +63,8 @@ struct PhraseRank {
   bool punctuated = false;    // a side begins or ends with punctuation
 };
 
-// Which phrases are accepted, going through them by rank and, of equals, from right to left on the source side: those
-// that cross none accepted before on either side.
+// Which phrases are accepted: those that cross no phrase accepted before, on either side. They are visited by rank.
+// Equals are visited from right to left on the source side.
 std::vector<std::uint8_t> select_nesting(std::span<const PhrasePair> phrases, std::span<const PhraseRank> ranks);
 
 }  // namespace treeglot

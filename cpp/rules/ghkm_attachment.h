@@ -23,9 +23,9 @@ class Attachments {
   // `structures` is null for rules that need no well-formed ones. Both must outlive the object.
   Attachments(const Frontier& links, const Structures* structures) : links_(links), structures_(structures) {}
 
-  // Every way in which each run of unaligned words in and around a rule is taken whole by someone who can: the rule's
-  // own words or a variable beside it or, for a run before or after all of the rule, nobody here. All that is asked
-  // for is well-formed, if structures are. The first is the simple policy, the highest node. `whole`: the rule
+  // Every way to give each run of unaligned words in and around a rule to one owner. An owner is the rule's own words
+  // or a variable beside the run. A run before or after all of the rule may also have no owner here. All results are
+  // well-formed, if structures are asked for. The first is the simple policy, the highest node. `whole`: the rule
   // stands for the whole sentence, and must have all runs. More than `most` ways: only the first, and true is returned.
   bool find(Span target, bool whole, std::span<const Span> holes, std::size_t most, std::vector<Attachment>& out);
 

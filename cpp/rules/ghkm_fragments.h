@@ -14,9 +14,9 @@
 
 namespace treeglot {
 
-// Where a forest and its translation can be cut into rules (Galley et al. 2004; "Extraction" of the c2d page).
-// The frontier set. A node is in it when its words have links, no word of their closure on the target side is linked to
-// a word outside the node, and, if structures are asked for, the dependency structure over the closure is well-formed.
+// Where a forest and its translation can be cut into rules (Galley et al. 2004; "Extraction" of the c2d page). The
+// frontier set. A node is in it when its words have links. No word of their closure on the target side may be linked to
+// a word outside the node. If structures are asked for, the dependency structure over the closure must be well-formed.
 // The goal stands for the whole target sentence, unaligned words at its ends among it.
 class ForestFrontier {
  public:
@@ -61,8 +61,8 @@ class Fragments {
             std::span<const double> inside)
       : forest_(forest), frontier_(frontier), scores_(scores), inside_(inside) {}
 
-  // Visits the fragments below `root`, a node of the frontier set, whose inner nodes of the frontier set and the root
-  // are from `least_rules` to `most_rules`: as many minimal rules is it glued of. Every leaf is a word or in the
+  // Visits the fragments below `root`, a node of the frontier set. The root and the inner nodes of the frontier set
+  // number from `least_rules` to `most_rules`: the number of minimal rules composed. Every leaf is a word or in the
   // frontier set.
   void visit(NodeId root, std::uint32_t least_rules, std::uint32_t most_rules, const FragmentLimits& limits,
              FragmentCuts& cuts, const std::function<void(const Fragment&)>& visitor);

@@ -60,8 +60,8 @@ class Annotation {
     return member == head ? head_span_[member] : dependency_span_[member];
   }
 
-  // Section 3.2.2. A leaf has no relation; that of any other word is acceptable if its head span is consistent, all
-  // its dependents but leaves have a dependency span, and the spans do not overlap.
+  // Section 3.2.2. A leaf has no relation. That of any other word is acceptable on three conditions. Its head span is
+  // consistent, all its dependents but leaves have a dependency span, and the spans do not overlap.
   bool acceptable(const Relations& relations, std::size_t head) const;
 
  private:
@@ -69,18 +69,18 @@ class Annotation {
   std::vector<std::uint8_t> consistent_;
 };
 
-// How rules write relations. The left-hand side says where the head is: H2 for the second symbol. A variable's label
-// is a tag: NN for a leaf or the head, *NN for a word with dependents of its own, which stands for its whole subtree;
-// or, for such a word, the word itself: =给. So that none looks like another, a leaf's tag that begins with *, = or a
-// backslash has a backslash before it.
+// How rules write relations. The left-hand side says where the head is: H2 for the second symbol. A variable's label is
+// a tag: NN for a leaf or the head. A word with its own dependents stands for its whole subtree. Its label is *NN, or
+// the word itself: =给. So that none looks like another, a leaf's tag that begins with *, = or a backslash has a
+// backslash before it.
 std::string head_place_label(std::size_t place);  // from 0
 std::string word_tag_label(std::string_view tag);
 inline std::string subtree_tag_label(std::string_view tag) { return "*" + std::string(tag); }
 inline std::string subtree_word_label(std::string_view word) { return "=" + std::string(word); }
 
-// A fixed or floating structure of a relation: neighbouring members, of which those outside its subtrees are the rest.
-// Under the strict definitions any two or more neighbours are one: fixed if the head is among them, else floating. All
-// members together are a whole subtree and no structure here. Written as 2-3: the second and third symbol.
+// A fixed or floating structure of a relation: neighbouring members; the rest are those outside its subtrees. Under the
+// strict definitions any two or more neighbours are one: fixed if the head is among them, else floating. All members
+// together are a whole subtree and no structure here. Written as 2-3: the second and third symbol.
 struct StructureRange {
   std::uint32_t first = 0, last = 0;  // members, from 0, both included
   friend auto operator<=>(StructureRange, StructureRange) = default;

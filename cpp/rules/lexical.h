@@ -72,8 +72,8 @@ struct LexicalWeights {
   double target_given_source = 1, source_given_target = 1;
 };
 
-// p_lex in both directions ("Phrase pairs" of the common page): for each word of a side the mean over its links, the
-// weight with NULL when it has none. A thread has its own, for the memory it reuses.
+// p_lex in both directions ("Phrase pairs" of the common page). Each word of a side has the mean over its links, or the
+// weight with NULL if it has none. A thread has its own, for the memory it reuses.
 class LexicalMeans {
  public:
   // The sides; kNull stands for symbols without lexical weight.

@@ -2,7 +2,7 @@
 //
 // Sentences stand one after the other, each followed by kEnd. Suffixes are sorted by their first words alone, as many
 // as a lookup asks for; equal ones stand in the order of the text. The initial phrases of each pair are stored with
-// what their rules count, as extraction counts them, so that a lookup never looks at a whole sentence pair.
+// what their rules count, as extraction counts them. So a lookup never looks at a whole sentence pair.
 #pragma once
 
 #include <cstddef>

@@ -46,8 +46,8 @@ class Provenance {
   // Nothing if the rule does not fit the pair, or too many ways were tried.
   std::optional<Marks> mark(const RuleTable& table, RuleId rule, std::size_t pair) const;
 
-  // Pairs that have these words in a row on their source and target sides, no words standing for any: how many, and
-  // the first `most` with the places of the first such rows.
+  // Pairs that have these words in a row on their source and target sides; an empty side matches any pair. Gives their
+  // number, and the first `most` with the places of the first such rows.
   struct Hit {
     std::uint32_t pair, source, target;
   };

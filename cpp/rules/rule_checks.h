@@ -9,8 +9,8 @@
 
 namespace treeglot {
 
-// Refuses an empty source side, long sides, a variable that the source side lacks, one used twice or not at all, and
-// links outside the rule.
+// Refuses an empty source side, long sides, and links outside the rule. Also refuses a variable that the source side
+// lacks, and one used twice or not at all.
 void check_rule(std::span<const Symbol> source, std::span<const std::int32_t> target, std::span<const RuleLink> links);
 
 // Whether search can put together what the structure of a target side says: heads among its symbols, no cycles, no arcs

@@ -1,5 +1,5 @@
-// Sides of rules as text, as render.h writes them: words, variables [LABEL,INDEX] and, on source sides, brackets LABEL(
-// and ) of tree fragments, separated by one blank.
+// Sides of rules as text, as render.h writes them: words and variables [LABEL,INDEX], separated by one blank. Source
+// sides also have brackets LABEL( and ) of tree fragments.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ class Variables {
   std::vector<TextSymbol> seen_;
 };
 
-// How deep in a fragment a source side is: every node is closed after something came in it, and nothing follows the
-// root of a fragment.
+// How deep in a fragment a source side is. Every node is closed after something came in it. Nothing follows the root of
+// a fragment.
 class Nesting {
  public:
   void add(const TextSymbol& symbol);  // refuses what does not fit

@@ -140,11 +140,11 @@ class RuleWriter {
   std::vector<Span> holes_;                     // the same variables' target sides
 };
 
-// Appends the structure of a target side to its code: for each of its symbols 0 if it is a root, else 1 + the place of
-// its head. The side is the words of `target`, with a variable for each of `holes`, which are in order and apart. A
-// variable hangs where the words of its hole that have a head outside hang, if that is one place for all; else it is a
-// root. It is in head position for the words outside that have a head in its hole. So heads without a cycle in `target`
-// give numbers without a cycle.
+// Appends the structure of a target side to its code. Each symbol has 0 if it is a root, else 1 + the place of its
+// head. The side is the words of `target`, with a variable for each of `holes`, which are in order and apart. Some
+// words of a hole have a head outside. If these heads are one place, the variable hangs there; else it is a root. It is
+// in head position for the words outside that have a head in its hole. So heads without a cycle in `target` give
+// numbers without a cycle.
 void append_structure(std::string& code, Span target, std::span<const Span> holes, Heads heads);
 
 }  // namespace treeglot

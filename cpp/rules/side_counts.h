@@ -36,7 +36,7 @@ class SideCounts {
   std::span<const std::int32_t> symbols(const Target& target) const {
     return std::span(symbols_).subspan(target.first_symbol, target.symbols);
   }
-  // The most frequent, of equals that which was found first.
+  // The most frequent; of equals, the one found first.
   std::span<const RuleLink> alignment(const Target& target) const;
 
  private:

@@ -1,6 +1,7 @@
-// String to dependency (Shen et al. 2008; "the decoder" of the s2d page): Hiero's rules whose target side, and whatever
-// stands in its variables, are well-formed dependency structures. The target side keeps its structure, its words' tags
-// are noted. Rules with ill-formed structures can be taken, too: they are marked, as the s2s phrases of the c2d page.
+// String to dependency (Shen et al. 2008; "the decoder" of the s2d page). The rules are Hiero's, but the target side
+// and the content of its variables are well-formed dependency structures. The target side keeps its structure, its
+// words' tags are noted. Rules with ill-formed structures can be taken, too: they are marked, as the s2s phrases of the
+// c2d page.
 #pragma once
 
 #include <cstddef>

@@ -19,8 +19,8 @@ namespace treeglot {
 
 using RuleId = std::uint32_t;
 
-// A symbol of a source side: a source word's number, or a nonterminal's label with the top bit set (so that the
-// nonterminals follow the words wherever symbols are sorted).
+// A symbol of a source side: a source word's number, or a nonterminal's label with the top bit set. So nonterminals
+// follow the words wherever symbols are sorted.
 inline constexpr Symbol kNonterminal = 0x80000000u;
 inline constexpr Symbol nonterminal(Symbol label) { return label | kNonterminal; }
 inline constexpr bool is_nonterminal(Symbol symbol) { return (symbol & kNonterminal) != 0; }
@@ -54,7 +54,7 @@ struct Rule {
   friend bool operator==(const Rule&, const Rule&) = default;
 };
 
-// Half of the slots, or more, are empty, and a slot is a number alone: texts are asked for when a model is loaded and
+// Half of the slots, or more, are empty, and a slot is a number alone. Texts are looked up when a model is loaded and
 // once for each word of an input. Features' names can be long: 64 bits say where they end.
 struct SymbolLayout {
   using End = std::uint64_t;

@@ -78,13 +78,13 @@ class RuleTableBuilder : public Exclusive {
     std::span<const Symbol> labels = {};
     std::span<const std::int32_t> structure = {};
   };
-  // Refuses an empty source side, a variable that the source side lacks, one used twice or not at all, a number of
-  // features that is not the table's, values that are not finite, and links outside the rule.
+  // Refuses an empty source side, a wrong number of features, values that are not finite, and links outside the rule.
+  // Also refuses a variable that the source side lacks, and one used twice or not at all.
   void add(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,
            std::span<const float> features, const Notes& notes);
 
-  // Rows whose source sides have a greater scope (Hopkins and Langmead 2010) are left out from now on, and counted: a
-  // rule of scope s matches in up to n^s ways on n words.
+  // From now on, leaves out and counts rows whose source sides have a greater scope (Hopkins and Langmead 2010). A rule
+  // of scope s matches in up to n^s ways on n words.
   void limit_scope(std::uint32_t most) { max_scope_ = most; }
   std::size_t left_out_by_scope() const { return left_out_by_scope_; }
 

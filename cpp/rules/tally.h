@@ -16,15 +16,15 @@
 
 namespace treeglot {
 
-// Counts are multiples of 2^-28. Sums of them are exact, in the core as in a database's doubles, so that neither
-// threads nor the order of rows can change a result.
+// Counts are multiples of 2^-28. Their sums are exact, in the core as in a database's doubles. So neither threads nor
+// the order of rows can change a result.
 constexpr std::uint32_t kCountUnit = 1u << 28;
 inline std::uint32_t count_units(double count) {
   return static_cast<std::uint32_t>(std::lround(count * static_cast<double>(kCountUnit)));
 }
 
 // One rule, as codes (rules/code.h). Rules are the same when source and target are. The alignment (pairs of positions
-// in the two sides) and the labels are notes on it, counted along so as to keep the most frequent in the end.
+// in the two sides) and the labels are notes on it. They are counted, and the most frequent are kept in the end.
 struct CodedRule {
   std::string_view source, target, alignment, labels;
   double weight = 1.0;  // its counts are multiplied by this; at most 1
@@ -82,9 +82,9 @@ class Tally : public Exclusive {
   std::size_t bytes() const;  // of memory
   void clear();
 
-  // The rules of some partitions, each sorted by source side, else in the order in which they were first seen.
-  // `merged` gives a row for each rule, with its most frequent alignment and labels (of equally frequent ones the
-  // first seen): final unless there are other tallies. Otherwise there is a row for every alignment and labels.
+  // The rules of some partitions, each sorted by source side, else in the order in which they were first seen. `merged`
+  // gives a row for each rule, with its most frequent alignment and labels. Of equally frequent ones, the first seen is
+  // taken. Such rows are final unless there are other tallies. Otherwise there is a row for every alignment and labels.
   RuleColumns columns(std::size_t first_partition, std::size_t last_partition, const LexicalTable& lexical,
                       bool merged) const;
 
@@ -104,9 +104,9 @@ class Tally : public Exclusive {
       std::uint32_t occurrences;
       std::uint32_t others;  // where the last seen of others_ begins, or kNone
     };
-    // Before the bytes of notes that differ from those a rule was first seen with, one for each time: alignments rarely
-    // do, and most labels that do are seen once (7.7M of 9.2M on 50,000 pairs), so that looking for equals among them
-    // would take more time and memory than it saves. Equals are added up when columns are made.
+    // Stands before the bytes of notes that differ from the first notes of a rule, one for each time. Alignments rarely
+    // differ, and most labels that do are seen once (7.7M of 9.2M on 50,000 pairs). So a search for equals would take
+    // more time and memory than it saves. Equals are added up when columns are made.
     struct Other {
       std::uint32_t units;
       std::uint32_t next;  // of the same entry: the one seen before this one, or kNone

@@ -1,5 +1,5 @@
-// Exact tree-to-tree extraction (2.1 of the t2t page): pairs of subtrees that are phrase pairs, and what is left of
-// them when others are taken out.
+// Exact tree-to-tree extraction (2.1 of the t2t page): pairs of subtrees that are phrase pairs, and their remainders
+// when others are taken out.
 #pragma once
 
 #include <array>
@@ -36,9 +36,9 @@ struct TreePairCounts {
   std::uint64_t rules = 0;     // taken
 };
 
-// Rules are flat: a left-hand side and variables whose labels join a source and a target label, NP~NP. Noted beside
-// them are the labels apart, Yf Ye X1f X1e …, and then both trees as tokens: "(NP" opens a node, ")" closes it, "*" is
-// the next symbol of the rule's side.
+// Rules are flat: a left-hand side and variables whose labels join a source and a target label, NP~NP. The notes have
+// the labels apart, Yf Ye X1f X1e …, and then both trees as tokens. A token "(NP" opens a node, ")" closes it, and "*"
+// is the next symbol of the rule's side.
 class TreePairExtractor final : public CountingExtractor<TreePairCounts> {
  public:
   TreePairExtractor(std::shared_ptr<const Bitext> bitext, std::shared_ptr<const TreeBatch> source,

@@ -1,9 +1,9 @@
 // Penn Treebank brackets: (S (NP (PRP I)) (VP (VBP run))).
 //
-// A tree stands on one line or on several; a line that begins with ( in its first column begins a tree, the others
-// go on with one. An outer bracket without a label is taken off; (()) and () are the empty tree. Lines that are
-// blank or begin with # between trees are skipped. In words -LRB- -RRB- -LSB- -RSB- -LCB- -RCB- stand for ( ) [ ] { },
-// alone or inside a word; labels are taken as they are.
+// A tree stands on one line or on several. A line with ( in its first column begins a tree; other lines continue one.
+// An outer bracket without a label is taken off; (()) and () are the empty tree. Lines that are blank or begin with #
+// between trees are skipped. In words -LRB- -RRB- -LSB- -RSB- -LCB- -RCB- stand for ( ) [ ] { }, alone or inside a
+// word; labels are taken as they are.
 #pragma once
 
 #include <string>

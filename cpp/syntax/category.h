@@ -1,4 +1,4 @@
-// The simplest syntactic category of any span of a tree ("Fuzzy tree-to-tree extraction" of the t2t page): a
+// The simplest syntactic category of any span of a tree ("Fuzzy tree-to-tree extraction" of the t2t page). It is a
 // constituent, a product of constituents side by side, or a constituent that lacks others on its left and right.
 #pragma once
 
@@ -29,8 +29,8 @@ struct Category {
 
 class CategoryFinder {
  public:
-  // Takes the brackets of a tree over `words` words, in preorder; of brackets with equal spans (a unary chain) the
-  // first counts, the others are forgotten. One object serves many trees.
+  // Takes the brackets of a tree over `words` words, in preorder. Of brackets with equal spans (a unary chain) only the
+  // first counts. One object serves many trees.
   void assign(std::span<const Bracket> brackets, std::size_t words);
 
   bool empty() const { return nodes_.empty(); }
@@ -57,8 +57,8 @@ class CategoryFinder {
   std::vector<std::uint32_t> words_;  // the node of each word
 };
 
-// A label as part of a category's text: what would be read as another part of it, of a rule, of a feature's name or of
-// a k-best list, is written as %XX.
+// A label as part of a category's text. Characters that a reader would take for another part are written as %XX. The
+// part may be one of the category, of a rule, of a feature's name or of a k-best list.
 std::string escaped_label(std::string_view label);
 
 // NP, PP·NP, IP/VP, NP\IP, DT\JJ\NP/PP: arguments in the order of the sentence. `text(label)` gives escaped labels.

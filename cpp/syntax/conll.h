@@ -2,8 +2,8 @@
 //
 // Read are the form, the head, the relation and one of the two columns of tags; HEAD _ is a word without a head. Where
 // a sentence has _ in a whole column, it has no tags or no relations. Lines that begin with # are comments. In CoNLL-U,
-// lines of multiword tokens (3-4) and of empty nodes (8.1) are checked and left out; in CoNLL-X they are refused, as
-// are blanks in columns.
+// lines of multiword tokens (3-4) and of empty nodes (8.1) are checked and left out. CoNLL-X refuses them, and blanks
+// in columns.
 #pragma once
 
 #include <string>

@@ -19,8 +19,8 @@ std::vector<std::vector<std::uint32_t>> cycles(Heads heads);
 bool is_tree(Heads heads);
 
 // The words whose arc is not projective, in order. The arc from a head h to k is projective if every word strictly
-// between them is a descendant of h (following heads from it leads to h). Words without a head, roots among them, have
-// no arc; so there may be several roots, but no arc may pass over one.
+// between them descends from h. (Following heads from it leads to h.) Words without a head, roots among them, have no
+// arc; so there may be several roots, but no arc may pass over one.
 std::vector<std::uint32_t> nonprojective_arcs(Heads heads);
 
 // A depth-first numbering. The descendants of a word have consecutive numbers, so descent is a comparison. A cycle is
@@ -44,11 +44,11 @@ class DependencyOrder {
 
 struct Projectivised {
   std::vector<std::int32_t> heads;
-  std::uint32_t lifts = 0;  // steps, of which each gives a word its head's head
+  std::uint32_t lifts = 0;  // steps; each gives a word its head's head
 };
 
-// The lifting of Nivre and Nilsson (2005): while there is an arc that is not projective, the dependent of the shortest
-// (of equally short ones the leftmost) gets its head's head. Refuses a cycle.
+// The lifting of Nivre and Nilsson (2005). While an arc is not projective, the dependent of the shortest such arc gets
+// its head's head. Of equally short arcs, the leftmost is taken. Refuses a cycle.
 Projectivised projectivise(Heads heads);
 
 }  // namespace treeglot

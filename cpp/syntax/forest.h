@@ -18,12 +18,12 @@ enum class ScoreKind : std::uint8_t {
   arbitrary,    // any log score
 };
 
-// Words are nodes too: word i is node i, over [i, i + 1), whose label is the word, with one edge that has no tails and
-// scores 0. So every leaf of a fragment is a node, and words and constituents can be mixed below one head.
-// The tails of an edge cover its head's span from left to right; every node has an edge, so every node has a
-// derivation. Two nodes may have the same label and span (a parser may tell them apart by what it does not print).
-// The goal is TOP, over all words. An unparsed sentence is a forest with words and no goal: parsed() is false, its
-// graph has word nodes alone.
+// Words are nodes too. Word i is node i, over [i, i + 1), and its label is the word. It has one edge without tails,
+// which scores 0. So every leaf of a fragment is a node, and words and constituents can be mixed below one head. The
+// tails of an edge cover its head's span from left to right; every node has an edge, so every node has a derivation.
+// Two nodes may have the same label and span (a parser may tell them apart by what it does not print). The goal is TOP,
+// over all words. An unparsed sentence is a forest with words and no goal: parsed() is false, its graph has word nodes
+// alone.
 class ParseForest {
  public:
   // Refuses what is not a forest over its words.

@@ -4,9 +4,9 @@
 //    "nodes": [{"label": "N", "span": [0, 1], "edges": [[-0.1, 0]]},
 //              {"label": "S", "span": [0, 2], "edges": [[-1.5, 2, 1], [-0.25, 0, 1]]}]}
 //
-// Nodes are numbered: first the words, then "nodes" in their order; an edge is a score and the numbers of its tails,
-// from left to right, all smaller than the node's own. Spans are half open. "goal" is null, and "nodes" empty, without
-// a parse. The keys may come in any order; each is there once and no other is.
+// Nodes are numbered: first the words, then "nodes" in their order. An edge is a score and the numbers of its tails,
+// from left to right. They are all smaller than the node's own number. Spans are half open. "goal" is null, and "nodes"
+// empty, without a parse. The keys may come in any order; each is there once and no other is.
 #pragma once
 
 #include <string>

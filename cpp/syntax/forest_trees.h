@@ -17,8 +17,8 @@ using ScoredTree = std::pair<double, Tree>;
 // The tree of a derivation of the goal, given as its edges in preorder.
 Tree derived_tree(const ParseForest& forest, std::span<const EdgeId> edges);
 
-// The edges, in preorder, of the best tree by the scores as given among those that have the given edges at the nodes
-// that these lead into, where it uses such nodes. Refuses two edges into one node; no edges without a parse.
+// The edges, in preorder, of the best tree by the scores as given, among those that agree with the given edges. Where a
+// tree uses the head of a given edge, it must use this edge. Refuses two edges into one node; no edges without a parse.
 std::vector<EdgeId> chosen_edges(const ParseForest& forest, std::span<const EdgeId> edges);
 
 Tree viterbi_tree(const ParseForest& forest);  // of the scores as given; the empty tree without a parse
@@ -34,11 +34,11 @@ double count_trees(const ParseForest& forest);  // derivations: exact up to 2^53
 ParseForest forest_of(const Tree& tree);
 
 // The forest of a k-best list of trees and their log probabilities (up to a constant), over the same words. A node is a
-// labelled span; the posterior of an edge is the summed probability of the trees that have it, over that of all trees.
+// labelled span. The posterior of an edge is the summed probability of the trees that have it, over that of all trees.
 //
-// Where the unary chains of the list, put together, would lead over one span from a label back to itself (X above Y
-// in one tree, Y above X in another, or X above X in one), the nodes over that span are told apart by how many unary
-// steps lie below them too, which makes the cycle a ladder. Where the trees' roots are not one node, a node `top` is
+// The unary chains of the list may lead over one span from a label back to itself. For example, X is above Y in one
+// tree and Y above X in another, or X above X in one. The nodes over that span are then also told apart by the number
+// of unary steps below them. This makes the cycle a ladder. Where the trees' roots are not one node, a node `top` is
 // put above them.
 ParseForest forest_of_kbest(std::span<const ScoredTree> trees, std::string_view top);
 

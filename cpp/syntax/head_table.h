@@ -15,7 +15,7 @@ class HeadTable {
  public:
   using Label = std::uint32_t;  // a label that the table mentions, or unknown()
 
-  // Refuses anything that is not a table with a FormatError; `file` is what that error names.
+  // Refuses anything that is not a table with a FormatError, which names `file`.
   static HeadTable read(std::string_view text, const std::string& file);
 
   const std::string& text() const { return text_; }  // what it was read from, and the file's name

@@ -23,7 +23,7 @@ class PharaohReader : public Reader<Alignment> {
 Alignment parse_pharaoh(std::string_view text);  // one line; refuses with std::invalid_argument
 std::string write_pharaoh(const Alignment& alignment);
 
-// The posterior of each link of an alignment, the mean of the two directions, from the tokens of a line that has
+// The posterior of each link of an alignment: the mean of the two directions. It comes from the tokens of a line with
 // SOURCE-TARGET:FORWARD:BACKWARD for likely links. A link that the line lacks has none, and gets 0. Refuses other
 // tokens, and a link outside a pair of these lengths, with std::invalid_argument.
 std::vector<float> link_posteriors(const Alignment& alignment, std::span<const std::string_view> tokens,

@@ -1,5 +1,5 @@
-// What all text formats share: bytes come in chunks of any size, values go out as soon as they are complete, memory
-// stays bounded by a record. A format sees one line at a time and says what is wrong with it.
+// What all text formats share. Bytes come in chunks of any size, and values go out as soon as they are complete. One
+// record bounds the memory. A format sees one line at a time and says what is wrong with it.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ class LineReader : public Exclusive {
   virtual void forget() {}
   virtual Resume resume(std::string_view) const { return Resume::here; }
   virtual void give_hole() = 0;
-  virtual bool has_records() const { return true; }  // of which each is limited as a whole
+  virtual bool has_records() const { return true; }  // each is limited as a whole
   void end_record() { record_ = 0; }
 
   std::size_t line_number() const { return line_number_; }

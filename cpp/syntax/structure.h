@@ -14,17 +14,18 @@ struct Structure {
   enum class Kind : std::uint8_t { ill_formed, fixed, floating };
 
   Kind kind = Kind::ill_formed;
-  // fixed: the word that it is fixed on; floating: the head, outside the span, of all its roots (kRoot if they are
-  // roots of the sentence); ill-formed: kNoHead.
+  // For fixed, the word that it is fixed on. For floating, the head, outside the span, of all its roots (kRoot if they
+  // are roots of the sentence). For ill-formed, kNoHead.
   std::int32_t head = Dependency::kNoHead;
 
   friend bool operator==(Structure, Structure) = default;
 };
 
 // Any head array can be asked, tree or not:
-// - the head of a root and a missing head lie outside every span; roots of the sentence have one and the same head,
-//   words whose head is missing have not, so two of these never float together;
-// - a span that holds a whole cycle is ill-formed: its words hang from no root of the span.
+// - The head of a root and a missing head lie outside every span. Roots of the sentence have one and the same head.
+//   Words whose head is missing have not, so two of these never float together.
+// - A span that holds a whole cycle is ill-formed: its words hang from no root of the span.
+//
 // `strict` asks for the definitions of Shen et al. (2008) instead of those of the c2d page.
 class Structures {
  public:

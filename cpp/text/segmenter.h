@@ -1,6 +1,6 @@
-// A tokeniser learnt from text and its words: a tagger of characters that says where words begin and end
-// (Xue 2003; Ng and Low 2004), and what characters become in the corpus, such as full-width marks. Words of the corpus
-// and ICU's boundaries are features: they tell of words that are rare or were never seen.
+// A tokeniser learnt from text and its words. A tagger of characters says where words begin and end (Xue 2003; Ng and
+// Low 2004). It also knows what characters become in the corpus, such as full-width marks. Words of the corpus and
+// ICU's boundaries are features: they tell of words that are rare or were never seen.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// A linear model that tags the items of a sequence. Features are hashes; the best sequence of tags is found by
-// Viterbi's algorithm over pairs of tags, and weights are learnt by the averaged perceptron (Collins 2002).
-// Weights are whole numbers: the same input gives the same tags and the same files everywhere.
+// A linear model that tags the items of a sequence. Features are hashes. Viterbi's algorithm over pairs of tags finds
+// the best sequence, and the averaged perceptron learns the weights (Collins 2002). Weights are whole numbers: the same
+// input gives the same tags and the same files everywhere.
 #pragma once
 
 #include <array>

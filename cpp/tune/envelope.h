@@ -22,8 +22,8 @@ struct Envelope {
   std::vector<double> begin;
 };
 
-// The envelope of lines in arrays, with the ids first_id, first_id + 1, … Of equal lines the one with the smallest id
-// stays; a line that is highest in a single point is left out.
+// The envelope of lines in arrays, with the ids first_id, first_id + 1 and so on. Of equal lines the one with the
+// smallest id stays. A line that is highest in a single point is left out.
 void make_envelope(std::span<const double> slopes, std::span<const double> intercepts, std::uint32_t first_id,
                    Envelope& out);
 

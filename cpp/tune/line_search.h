@@ -17,8 +17,8 @@ struct LineStep {
 };
 
 // The corpus score is constant between two neighbouring points where some sentence changes its best hypothesis. All
-// such intervals are looked at; the step leads to the middle of the best one (of equal ones: that which holds 0, else
-// the widest). Intervals so narrow that rounding may leave them are passed over.
+// such intervals are looked at, and the step leads to the middle of the best one. Of equal ones, that with 0 is taken,
+// else the widest. Intervals so narrow that rounding may leave them are passed over.
 LineStep line_search(const Pool& pool, const Metric& metric, std::span<const double> weights,
                      std::span<const double> direction);
 // The same, with the scores that pool.scores(weights) gave.

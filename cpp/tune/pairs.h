@@ -1,4 +1,4 @@
-// The sampler of PRO (Hopkins and May 2011): pairs of hypotheses of which one is clearly better.
+// The sampler of PRO (Hopkins and May 2011): pairs of hypotheses, one of them clearly better.
 #pragma once
 
 #include <cstdint>

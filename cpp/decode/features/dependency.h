@@ -1,5 +1,5 @@
-// A dependency language model over words or tags as a feature: its log probability (natural) of the output's tree, and
-// how many of the structures in it are ill-formed (the c2d page, "Model").
+// A dependency language model over words or tags as a feature. Its values are the log probability (natural) of the
+// output's tree and the number of ill-formed structures in it (the c2d page, "Model").
 #pragma once
 
 #include <cstdint>

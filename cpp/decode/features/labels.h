@@ -1,5 +1,5 @@
-// Soft syntax: whether the category of a rule matches that of the site it is substituted into, and which is put into
-// which ("Features" of the t2t page). Labels are the notes Yf Ye X1f X1e … of rules; they forbid nothing.
+// Soft syntax ("Features" of the t2t page). The features say whether the category of a rule matches its site of
+// substitution, and which category goes into which. Labels are the notes Yf Ye X1f X1e … of rules; they forbid nothing.
 #pragma once
 
 #include <cstdint>
