@@ -53,6 +53,7 @@ def data() -> dict[str, Any]:
         "summary": "rules",
         "rules": 1234,
         "flat": 12,
+        "hierarchical": 1222,
         "features": 9,
         "signature": "kind:hiero|model:0123",
         "tuning": [{"iteration": 1, "score": 9.5}],
