@@ -40,7 +40,8 @@ JointModel train_seed(const std::string& file, int batches, double save_every) {
   const auto report = [&](const JointEpoch&) {
     if (left > 0) throw Enough();
   };
-  return train_joint(corpus, corpus, options, 1, file, {progress, report});
+  const auto warn = [](const std::string&) {};
+  return train_joint(corpus, corpus, options, 1, file, {progress, report, warn});
 }
 
 // Scores the words of a sentence, one after the other.
