@@ -91,15 +91,17 @@ def projective(draw: st.DrawFn, size: int) -> tuple[int, ...]:
 
 
 def models() -> tuple[DependencyModel, DependencyModel]:
+    """One over words and one over tags, in different conditionings."""
     treebank = [
         Dependency(["u", "v", "u"], [1, -1, 1], ["N", "V", "N"]),
         Dependency(["v", "u", "v", "u"], [1, -1, 1, 2], ["V", "N", "N", "V"]),
         Dependency(["u", "u"], [-1, 0], ["N", "N"]),
+        Dependency(list("uvuvuuv"), [3, 3, 3, -1, 3, 3, 3], list("NVNVNNV")),
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        words, tags = (compile_dependency(train_dependency(treebank, unit)) for unit in ("words", "tags"))
-    return words, tags
+        words = compile_dependency(train_dependency(treebank, "words", conditioning="trigram"))
+        return words, compile_dependency(train_dependency(treebank, "tags", conditioning="sibling"))
 
 
 WORDS_MODEL, TAGS_MODEL = models()

@@ -115,11 +115,15 @@ def good_values() -> Iterator[Any]:
     trainer = _core.Trainer(treebank, _core.SignatureKind.english)
     trainer.finish_level()
     yield from (treebank, trainer, trainer.grammar, _core.SplitParser(trainer.grammar, 0))
-    counts = _core.DependencyTrainer(_core.DependencyUnit.words, [0.5, 1.0, 1.5])
+    counts = _core.DependencyTrainer(_core.DependencyUnit.words, [0.5, 1.0, 1.5], _core.DependencyConditioning.sibling)
     counts.add([dependency])
     estimate = counts.finish()
     parts = (estimate.left.ngrams, estimate.right.ngrams, estimate.root.ngrams)
-    yield from (estimate, *parts, _core.compile_dependency(_core.DependencyUnit.words, *parts))
+    yield from (
+        estimate,
+        *parts,
+        _core.compile_dependency(_core.DependencyUnit.words, _core.DependencyConditioning.sibling, *parts),
+    )
 
 
 class Walk:
@@ -224,7 +228,7 @@ def ours(name: str, error: BaseException) -> bool:
     if isinstance(error, IndexError):  # of what counts nodes, words and rules, with a message of our own
         return "_M_" not in str(error) and name.rpartition(".")[2] in {
             "__getitem__", "children", "is_word", "label", "mark", "notes", "origin", "pair", "pairs_of", "parent",
-            "root", "rule", "span", "sparse_features", "word",
+            "root", "rule", "span", "sparse_features", "word", "words_on",
         }  # fmt: skip
     if isinstance(error, RuntimeError):  # base/exclusive.h
         return "is in use by another call" in str(error)

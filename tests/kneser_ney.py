@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from treeglot._core import EstimatedNgrams
+
 Ngram = tuple[str, ...]
 Model = list[dict[Ngram, tuple[float, float]]]  # for each order: n-gram → log10 probability, log10 back-off
 
@@ -125,6 +127,18 @@ def read_arpa(path: Path) -> Model:
             probability, ngram, *backoff = line.split("\t")
             model[-1][tuple(ngram.split(" "))] = (float(probability), float(backoff[0]) if backoff else 0.0)
     assert sizes == [len(ngrams) for ngrams in model]
+    return model
+
+
+def as_model(estimate: EstimatedNgrams) -> Model:
+    """What training in the core estimated, in the same form."""
+    words = estimate.vocabulary
+    model: Model = []
+    for order in range(1, estimate.order + 1):
+        ngrams = [tuple(words[i] for i in ngram) for ngram in estimate.words(order).reshape(-1, order)]
+        backoffs = estimate.log10_backoff(order) if order < estimate.order else [0.0] * len(ngrams)
+        numbers = zip(map(float, estimate.log10_probability(order)), map(float, backoffs), strict=True)
+        model.append(dict(zip(ngrams, numbers, strict=True)))
     return model
 
 

@@ -33,10 +33,15 @@ def score_rule(
     return model.core.score_rule(given, begins_sentence)
 
 
-def score_child(model: DependencyModel, side: str, child: str, head: str, sibling: str | None = None) -> float:
-    """The score of a left or right child of a head, after the sibling that is next to it on the head's side, if any."""
-    before = NO_SIBLING if sibling is None else model.id(sibling)
-    return model.core.score_child(DependencySide[side], before, model.id(head), model.id(child))[0]
+def score_child(
+    model: DependencyModel, side: str, child: str, head: str, sibling: str | None = None, before: str | None = None
+) -> float:
+    """The score of a left or right child of a head, after the sibling that is next to it on the head's side, if any.
+
+    `before` is the sibling that is next to that one on the head's side, if any.
+    """
+    last, other = (NO_SIBLING if unit is None else model.id(unit) for unit in (sibling, before))
+    return model.core.score_child(DependencySide[side], (last, other), model.id(head), model.id(child))[0]
 
 
 def score_root(model: DependencyModel, word: str) -> float:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from treeglot import _core
+from treeglot.neural.train import LinkedPair
 from treeglot.syntax import Alignment
 
 SPECIAL = ["<unk>", "<s>", "</s>", "<none>"]
@@ -115,7 +117,9 @@ class Reference:
     def score(
         self, source: Sequence[str], target: Sequence[str], links: Alignment, *, normalise: bool = False
     ) -> list[float]:
-        """The log probability of each target word and of the sentence's end."""
+        """The log probability of each target word and of the sentence's end; of a lexical model, by source word."""
+        if self.facts["history"] == 0:
+            return self._translations(source, target, links, normalise)
         sources, targets = self.model.source_ids(list(source)), self.model.target_ids(list(target))
         affiliated = [*slow_affiliations(links, len(target), len(source) + 1), len(source)]
         words = [*targets, END]
@@ -126,6 +130,22 @@ class Reference:
             total = np.log(np.exp(logits).sum()) if normalise else 0.0
             scores.append(float(logits[word] + self.share[word] - total))
         return scores
+
+    def _translations(
+        self, source: Sequence[str], target: Sequence[str], links: Alignment, normalise: bool
+    ) -> list[float]:
+        sources, scores = self.model.source_ids(list(source)), []
+        for at, text in enumerate(slow_translations(len(source), target, links)):
+            word = self.model.target_ids([text])[0] if text else NONE
+            logits = self.logits(sources, at, [])
+            total = np.log(np.exp(logits).sum()) if normalise else 0.0
+            scores.append(float(logits[word] + self.share[word] - total))
+        return scores
+
+
+def slow_translations(source_words: int, target: Sequence[str], links: Alignment) -> list[str]:
+    """Of each source word: the target words that it is linked with, in their order."""
+    return [" ".join(word for i, word in enumerate(target) if (at, i) in set(links)) for at in range(source_words)]
 
 
 def slow_affiliations(links: Alignment, target_words: int, none: int) -> list[int]:
@@ -140,3 +160,14 @@ def slow_affiliations(links: Alignment, target_words: int, none: int) -> list[in
         return none
 
     return [of(i) for i in range(target_words)]
+
+
+def written(folder: Path, given: list[LinkedPair]) -> list[str]:
+    """The files of a small corpus."""
+    for name, lines in {
+        "source": [" ".join(pair[0]) for pair in given],
+        "target": [" ".join(pair[1]) for pair in given],
+        "links": [str(pair[2]) for pair in given],
+    }.items():
+        (folder / name).write_text("\n".join(lines) + "\n")
+    return [str(folder / name) for name in ("source", "target", "links")]

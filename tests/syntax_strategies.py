@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from treeglot import Alignment, Dependency, ParseForest, Tree
 from treeglot._core import ScoreKind
 from treeglot.graph import Builder
+from treeglot.syntax.lattice import Lattice
 
 SEPARATORS = " \t\n\r\0"
 
@@ -142,3 +143,17 @@ def forests(
             builder.add_edge(head, edge)
             values.append(draw(scores) if edge else 0.0)
     return ParseForest(builder.freeze(goal).graph, names, spans, values, draw(kinds))
+
+
+@st.composite
+def lattices(draw: st.DrawFn, words: st.SearchStrategy[str] = words, most: int = 5) -> Lattice:
+    """Of a few nodes, with skips, parallel arcs and arcs without words."""
+    last = draw(st.integers(1, most))
+    scores = st.integers(-16, 4).map(lambda eighths: eighths / 8)
+    # Every node has an arc to the next one, so all of them are on a path.
+    arcs = [(node, node + 1, draw(words), draw(scores)) for node in range(last)]
+    for _ in range(draw(st.integers(0, 4))):
+        begin = draw(st.integers(0, last - 1))
+        end = draw(st.integers(begin + 1, last))
+        arcs.append((begin, end, draw(st.one_of(words, words, st.just(""))), draw(scores)))
+    return Lattice(draw(st.permutations(arcs)))

@@ -5,10 +5,12 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <stdexcept>
 #include <utility>
 
 #include "base/error.h"
+#include "base/streamed_section.h"
 
 namespace treeglot {
 namespace {
@@ -226,33 +228,105 @@ std::uint64_t Sections::size() const {
   return size;
 }
 
-void Sections::write(const std::string& path) const {
+namespace {
+
+struct Described {
+  std::string_view name;
+  std::uint64_t size, checksum;
+};
+
+// The first bytes of a file with these sections: the header, and the table.
+std::vector<std::byte> head_of(std::string_view kind, std::uint32_t version, std::span<const Described> sections) {
   Header header = {};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.container_version = kContainerVersion;
-  header.version = version_;
-  set_text(header.kind, kind_);
-  header.file_size = size();
-  header.sections = sections_.size();
-  std::vector<Entry> table(sections_.size());
-  std::uint64_t offset = sizeof header + std::span<const Entry>(table).size_bytes();
+  header.version = version;
+  set_text(header.kind, kind);
+  header.sections = sections.size();
+  std::vector<Entry> table(sections.size());
+  header.file_size = sizeof header + std::span<const Entry>(table).size_bytes();
   for (std::size_t i = 0; i < table.size(); ++i) {
-    const std::span<const std::byte> bytes = sections_[i].bytes;
     table[i] = {};
-    set_text(table[i].name, sections_[i].name);
-    table[i].offset = offset;
-    table[i].size = bytes.size();
-    table[i].checksum = checksum(padded(bytes), aligned(bytes.size()));
-    offset += aligned(bytes.size());
+    set_text(table[i].name, sections[i].name);
+    table[i].offset = header.file_size;
+    table[i].size = sections[i].size;
+    table[i].checksum = sections[i].checksum;
+    header.file_size += aligned(sections[i].size);
   }
   const std::span<const std::byte> table_bytes = std::as_bytes(std::span<const Entry>(table));
   header.checksum = header_checksum(header, table_bytes);
+  std::vector<std::byte> out(sizeof header + table_bytes.size());
+  std::memcpy(out.data(), &header, sizeof header);
+  if (!table.empty()) std::memcpy(out.data() + sizeof header, table_bytes.data(), table_bytes.size());
+  return out;
+}
 
+}  // namespace
+
+void Sections::write(const std::string& path) const {
+  std::vector<Described> described;
+  for (const Section& section : sections_) {
+    const std::uint64_t sum = checksum(padded(section.bytes), aligned(section.bytes.size()));
+    described.push_back({section.name, section.bytes.size(), sum});
+  }
   NewFile file(path);
-  file.write(std::as_bytes(std::span(&header, 1)));
-  file.write(table_bytes);
+  file.write(head_of(kind_, version_, described));
   for (const Section& section : sections_) file.write(padded(section.bytes));
   file.finish();
+}
+
+namespace {
+
+// Calls take(lines) for the bytes of a section and the zeros after it: whole lines of kAlignment bytes.
+void produce_lines(const StreamedSection& section, bool last,
+                   const std::function<void(std::span<const std::byte>)>& take) {
+  constexpr std::size_t kAtOnce = 1 << 20;
+  std::vector<std::byte> lines;
+  lines.reserve(kAtOnce);
+  std::uint64_t seen = 0;
+  section.produce(last, [&](std::span<const std::byte> bytes) {
+    seen += bytes.size();
+    while (!bytes.empty()) {
+      const std::span<const std::byte> piece = bytes.first(std::min(bytes.size(), kAtOnce - lines.size()));
+      lines.insert(lines.end(), piece.begin(), piece.end());
+      bytes = bytes.subspan(piece.size());
+      if (lines.size() < kAtOnce) continue;
+      take(lines);
+      lines.clear();
+    }
+  });
+  if (seen != section.size)
+    throw std::logic_error("section " + quoted(section.name) + " has " + std::to_string(seen) + " bytes; expected " +
+                           std::to_string(section.size));
+  lines.resize(aligned(lines.size()));
+  take(lines);
+}
+
+}  // namespace
+
+std::uint64_t write_sections(const std::string& path, std::string_view kind, std::uint32_t version,
+                             const Sections& first, std::span<const StreamedSection> streamed) {
+  std::vector<Described> described;
+  const std::vector<std::string> names = first.names();
+  for (const std::string& name : names) {
+    const std::span<const std::byte> bytes = first.array<std::byte>(name);
+    described.push_back({name, bytes.size(), checksum(padded(bytes), aligned(bytes.size()))});
+  }
+  for (const StreamedSection& section : streamed) {
+    Checksum sum(aligned(section.size));
+    produce_lines(section, false, [&](std::span<const std::byte> lines) { sum.add(lines); });
+    described.push_back({section.name, section.size, sum.sum()});
+  }
+  NewFile file(path);
+  const std::vector<std::byte> head = head_of(kind, version, described);
+  file.write(head);
+  std::uint64_t size = head.size();
+  for (const std::string& name : names) file.write(padded(first.array<std::byte>(name)));
+  for (const StreamedSection& section : streamed)
+    produce_lines(section, true, [&](std::span<const std::byte> lines) { file.write(lines); });
+  for (const Described& section : described) size += aligned(section.size);
+  file.finish();
+  return size;
 }
 
 }  // namespace treeglot

@@ -15,6 +15,7 @@ NB_MODULE(_core, m) {
   treeglot::bind_syntax_forest(m);
   treeglot::bind_syntax_dependency(m);
   treeglot::bind_syntax_category(m);
+  treeglot::bind_syntax_lattice(m);
   treeglot::bind_syntax_formats(m);
   treeglot::bind_text(m);
   treeglot::bind_parse_split(m);

@@ -22,7 +22,7 @@ template <>
 inline constexpr auto kFields<ForestOptions> = std::tuple{OptionField{"forest_margin", &ForestOptions::margin},
                                                           OptionField{"step_limit", &ForestOptions::step_limit},
                                                           OptionField{"pseudo_structures", &ForestOptions::sequences}};
-TREEGLOT_OPTIONS(HeadDependentsMatchOptions, max_combinations, pseudo_structures);
+TREEGLOT_OPTIONS(HeadDependentsMatchOptions, max_combinations, pseudo_structures, dependency_trees);
 TREEGLOT_OPTIONS(SearchOptions, pop_limit, beam, threshold, time_limit);
 TREEGLOT_OPTIONS(DecoderOptions, per_source, markup);
 
@@ -103,7 +103,8 @@ class GivenNames final : public FeatureNames {
 
 Hypothesis make_hypothesis(std::string text, double score, const FeatureDict& features, RuleDerivation derivation,
                            std::optional<Dependency> dependency, std::vector<std::uint32_t> given_by,
-                           std::vector<std::uint32_t> affiliations) {
+                           std::vector<std::uint32_t> affiliations, std::vector<WordLink> links,
+                           std::vector<EdgeId> path) {
   std::vector<std::string> names;
   std::vector<FeatureValue> values;
   for (const auto [name, value] : features) {
@@ -117,7 +118,9 @@ Hypothesis make_hypothesis(std::string text, double score, const FeatureDict& fe
           std::move(derivation),
           std::move(given_by),
           std::move(dependency),
-          std::move(affiliations)};
+          std::move(affiliations),
+          std::move(links),
+          std::move(path)};
 }
 
 std::string line_of(const Step& step) {
@@ -229,12 +232,15 @@ void bind_derivation(nb::module_& m) {
           "__init__",
           [](Hypothesis* self, std::string text, double score, const FeatureDict& features,
              const RuleDerivation& derivation, std::optional<Dependency> dependency,
-             std::vector<std::uint32_t> given_by, std::vector<std::uint32_t> affiliations) {
+             std::vector<std::uint32_t> given_by, std::vector<std::uint32_t> affiliations, std::vector<WordLink> links,
+             std::vector<EdgeId> path) {
             new (self) Hypothesis(make_hypothesis(std::move(text), score, features, derivation, std::move(dependency),
-                                                  std::move(given_by), std::move(affiliations)));
+                                                  std::move(given_by), std::move(affiliations), std::move(links),
+                                                  std::move(path)));
           },
           "text"_a, "score"_a, "features"_a, "derivation"_a, "dependency"_a = nb::none(),
-          "given_by"_a = std::vector<std::uint32_t>(), "affiliations"_a = std::vector<std::uint32_t>())
+          "given_by"_a = std::vector<std::uint32_t>(), "affiliations"_a = std::vector<std::uint32_t>(),
+          "links"_a = std::vector<WordLink>(), "path"_a = std::vector<EdgeId>())
       .def_ro("text", &Hypothesis::text, "The words, separated by blanks.")
       .def_ro("score", &Hypothesis::score, "The model's score (natural log).")
       .def_prop_ro(
@@ -250,6 +256,12 @@ void bind_derivation(nb::module_& m) {
       .def_prop_ro(
           "affiliations", [](const Hypothesis& h) { return to_tuple(h.affiliations); },
           "Of each word, the source word that it is affiliated with; empty for models without a neural model.")
+      .def_prop_ro(
+          "links", [](const Hypothesis& h) { return to_tuple(h.links); },
+          "Pairs of a source word and a word that rules link; empty for models without a neural model.")
+      .def_prop_ro(
+          "path", [](const Hypothesis& h) { return to_tuple(h.path); },
+          "The arcs of the input's lattice that it took, by number; its steps count the words of this path.")
       .def("__str__", [](const Hypothesis& h) { return h.text; })
       .def("__repr__",
            [](const Hypothesis& h) {
@@ -261,7 +273,7 @@ void bind_derivation(nb::module_& m) {
         const auto& h = nb::cast<const Hypothesis&>(self);
         return Reduced(
             nb::make_tuple(self.type(), nb::make_tuple(h.text, h.score, to_dict(h.features, *h.names), h.derivation,
-                                                       h.dependency, h.given_by, h.affiliations)));
+                                                       h.dependency, h.given_by, h.affiliations, h.links, h.path)));
       });
 
   nb::class_<Translation>(m, "Translation", "What a decoder found for one sentence.")
@@ -287,9 +299,11 @@ void bind_derivation(nb::module_& m) {
           "given"_a, "words"_a, "hypotheses"_a, "problem"_a = "", "notes"_a = std::vector<std::string>(),
           "tree"_a = nb::none(), "seconds"_a = 0.0, "marks"_a = std::vector<Mark>(), "asked"_a = Terms())
       .def(nb::init<const Translation&>(), "found"_a)
-      .def_ro("given", &Translation::given, "What was translated: a line, tokens, a forest or a dependency tree.")
+      .def_ro("given", &Translation::given,
+              "What was translated: a line, tokens, a forest, a dependency tree or a lattice.")
       .def_ro("words", &Translation::words,
-              "The words that spans count: of a line, what is left without markup; none of a line that was refused.")
+              "The words that spans count: of a line, what is left without markup; of a lattice, those of the best "
+              "path; none of a line that was refused.")
       .def_prop_ro(
           "hypotheses", [](const Translation& t) { return to_tuple(t.hypotheses); },
           "What the search was asked for, best first; nothing for an empty or refused line.")
@@ -377,7 +391,8 @@ Source to_source(nb::handle value) {
   if (nb::isinstance<nb::str>(value)) return text_of(value);
   if (nb::isinstance<ParseForest>(value)) return nb::cast<std::shared_ptr<ParseForest>>(value);
   if (nb::isinstance<Dependency>(value)) return nb::cast<std::shared_ptr<Dependency>>(value);
-  const std::string expected = "; expected a string, a list of tokens, a ParseForest or a Dependency";
+  if (nb::isinstance<Lattice>(value)) return nb::cast<std::shared_ptr<Lattice>>(value);
+  const std::string expected = "; expected a string, a list of tokens, a ParseForest, a Dependency or a Lattice";
   if (!nb::isinstance<nb::list>(value) && !nb::isinstance<nb::tuple>(value))
     throw nb::type_error((shown(nb::cast<std::string>(nb::repr(value))) + " is no sentence" + expected).c_str());
   Tokens tokens;
@@ -443,7 +458,7 @@ void bind_decode(nb::module_& m) {
           [](FeatureSet& self, std::shared_ptr<JointModel> model, const std::string& name) {
             add_joint(self, std::move(model), name);
           },
-          "model"_a, "name"_a = "neural", "A neural joint model: NAME (natural log).")
+          "model"_a, "name"_a = "neural", "A neural joint model, or a lexical one: NAME (natural log).")
       .def("add_labels", &add_labels, "Soft syntax: match_f, nomatch_f, subst_f[X→Y], the same with e, and root[X,Y].")
       .def(
           "add_dependency",
@@ -534,7 +549,7 @@ void bind_decode(nb::module_& m) {
             return without_gil([&] { return d.translate(given, constraints, terms); });
           },
           "source"_a.none(), "constraints"_a = nb::none(), "terms"_a = Terms(),
-          "Translates a line of tokens, a list of tokens, a forest or a dependency tree. Its search is kept until the "
+          "Translates a line or list of tokens, a forest, a dependency tree or a lattice. Its search is kept until the "
           "next.")
       .def(
           "translate_batch",

@@ -13,6 +13,11 @@ namespace {
 using State = DependencyState;
 using Sentences = Given<Dependency>;
 
+std::pair<WordId, WordId> as_pair(const DependencySiblings& siblings) { return {siblings.last, siblings.before}; }
+std::string as_text(const DependencySiblings& siblings) {
+  return std::to_string(siblings.last) + " " + std::to_string(siblings.before);
+}
+
 void bind_states(nb::module_& m) {
   nb::class_<State>(m, "DependencyState", "A part of a dependency tree, as far as it matters to what it is put into.")
       .def(nb::init<>(), "That of an empty part.")
@@ -21,9 +26,12 @@ void bind_states(nb::module_& m) {
       .def_prop_ro(
           "roots", [](const State& s) { return std::vector<WordId>(s.roots.begin(), s.roots.begin() + s.count); },
           "The numbers of its roots, in order.")
-      .def_ro("left", &State::left,
-              "The outermost left child of the first root: 1 is none, 0 one that does not matter.")
-      .def_ro("right", &State::right, "The outermost right child of the first root, likewise.")
+      .def_prop_ro(
+          "left", [](const State& s) { return as_pair(s.left); },
+          "The outermost left child of the first root, and the next one inside: 1 is none, 0 one that does not matter.")
+      .def_prop_ro(
+          "right", [](const State& s) { return as_pair(s.right); },
+          "The outermost right children of the first root, likewise.")
       .def_prop_ro("fixed", &State::fixed, "Whether it has one root.")
       .def_prop_ro("floating", &State::floating, "Whether it has several roots.")
       .def("__eq__", &equal<State>, "other"_a.none())
@@ -31,7 +39,7 @@ void bind_states(nb::module_& m) {
       .def("__repr__", [](const State& s) {
         std::string out = "DependencyState(roots";
         for (unsigned i = 0; i < s.count; ++i) out += " " + std::to_string(s.roots[i]);
-        if (s.count > 0) out += ", left " + std::to_string(s.left) + ", right " + std::to_string(s.right);
+        if (s.count > 0) out += ", left " + as_text(s.left) + ", right " + as_text(s.right);
         return out + ")";
       });
   nb::class_<DependencyTally>(m, "DependencyTally", "What did not fit when a rule was put together.")
@@ -76,6 +84,7 @@ void bind_model(nb::module_& m) {
       .def("write", &DependencyModel::write, "path"_a, nb::call_guard<nb::gil_scoped_release>(),
            "Write the compiled file.")
       .def_prop_ro("unit", &DependencyModel::unit, "What it is over.")
+      .def_prop_ro("conditioning", &DependencyModel::conditioning, "What a child is predicted from.")
       .def_prop_ro("bytes", &DependencyModel::bytes, "The size of its compiled file.")
       .def_prop_ro(
           "counts",
@@ -92,13 +101,17 @@ void bind_model(nb::module_& m) {
       .def("id", &DependencyModel::find, "word"_a, "The number of a word; 0, that of <unk>, when it is not known.")
       .def(
           "score_child",
-          [](const DependencyModel& self, DependencySide side, WordId sibling, WordId head, WordId child) {
-            for (const WordId unit : {sibling, head, child}) check_unit(self, unit);
-            const WordScore score = self.child(side, sibling, head, child);
+          [](const DependencyModel& self, DependencySide side, std::pair<WordId, WordId> siblings, WordId head,
+             WordId child) {
+            const auto [last, before] = siblings;
+            for (const WordId unit : {last, before, head, child}) check_unit(self, unit);
+            const WordScore score = self.child(side, {last, before}, head, child);
             return std::pair(score.log10, score.length);
           },
-          "side"_a, "sibling"_a, "head"_a, "child"_a,
-          "The score of a child after a sibling (1: none) and a head, and how many of the three were found together.")
+          "side"_a, "siblings"_a, "head"_a, "child"_a,
+          "The score of a child after the last sibling and the one before (1: none) and a head, and how many units "
+          "were "
+          "found together.")
       .def(
           "score_root",
           [](const DependencyModel& self, WordId unit) {
@@ -133,7 +146,7 @@ void bind_model(nb::module_& m) {
            "The score of the roots of a part as roots of the sentence.")
       .def("waiting", of_state<&DependencyModel::waiting>, "state"_a,
            "An estimate of what the roots of a part will score.");
-  m.def("compile_dependency", &compile_dependency, "unit"_a, "left"_a, "right"_a, "root"_a,
+  m.def("compile_dependency", &compile_dependency, "unit"_a, "conditioning"_a, "left"_a, "right"_a, "root"_a,
         nb::call_guard<nb::gil_scoped_release>(), "The compiled model of what training estimated.");
 }
 

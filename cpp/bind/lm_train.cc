@@ -7,6 +7,8 @@
 #include "lm/arpa_writer.h"
 #include "lm/dependency_train.h"
 #include "lm/estimated_ngrams.h"
+#include "lm/ngram_mix.h"
+#include "lm/ngram_prune.h"
 #include "lm/ngram_train.h"
 #include "lm/word_classes.h"
 
@@ -71,6 +73,25 @@ const NgramBatch& order_of(const EstimatedNgrams& model, std::size_t order) {
                                 std::to_string(model.orders.size()));
   }
   return model.orders[order - 1];
+}
+
+void bind_reshaping(nb::module_& m) {
+  m.def(
+      "mix_ngrams",
+      [](const Given<NgramModel>& models, const std::vector<double>& weights) {
+        const nb::gil_scoped_release release;
+        return mix_ngrams(models.values, weights);
+      },
+      "models"_a, "weights"_a, "One back-off model that interpolates models linearly.");
+  m.def(
+      "prune_ngrams",
+      [](const NgramModel& model, double threshold) {
+        const nb::gil_scoped_release release;
+        PrunedNgrams pruned = prune_ngrams(model, threshold);
+        return std::pair(std::move(pruned.ngrams), std::move(pruned.counted));
+      },
+      "model"_a, "threshold"_a,
+      "The model without n-grams that change its perplexity by a smaller share, and its n-grams before, by order.");
 }
 
 void bind_word_classes(nb::module_& m) {
@@ -167,6 +188,7 @@ void bind_lm_train(nb::module_& m) {
   nb::class_<WordSink>(m, "WordSink", "What learns from the words of a text.");
 
   bind_word_classes(m);
+  bind_reshaping(m);
 
   nb::class_<NgramTrainer, WordSink>(m, "NgramTrainer", "Counts n-grams of sentences and estimates a model from them.")
       .def(
@@ -215,17 +237,22 @@ void bind_lm_train(nb::module_& m) {
       .value("words", DependencyUnit::words)
       .value("tags", DependencyUnit::tags);
 
+  nb::enum_<DependencyConditioning>(m, "DependencyConditioning", "What a dependency language model predicts from.")
+      .value("sibling", DependencyConditioning::sibling, "The head and the last sibling.")
+      .value("trigram", DependencyConditioning::trigram, "The last two of the head and its children so far.");
+
   def_discounts(
       nb::class_<WindowModel>(m, "WindowModel", "A model over windows: its n-grams and how they were discounted.")
           .def_ro("ngrams", &WindowModel::ngrams, "The model."));
 
   nb::class_<DependencyEstimate>(m, "DependencyEstimate", "A dependency language model: three models over windows.")
-      .def_ro("left", &DependencyEstimate::left, "Over (sibling, head, left child).")
-      .def_ro("right", &DependencyEstimate::right, "Over (sibling, head, right child).")
+      .def_ro("left", &DependencyEstimate::left, "Over two units and a left child.")
+      .def_ro("right", &DependencyEstimate::right, "Over two units and a right child.")
       .def_ro("root", &DependencyEstimate::root, "Over roots.");
 
   nb::class_<DependencyTrainer>(m, "DependencyTrainer", "Counts the events of dependency trees and estimates a model.")
-      .def(nb::init<DependencyUnit, const FallbackDiscounts&>(), "unit"_a, "fallback"_a)
+      .def(nb::init<DependencyUnit, const FallbackDiscounts&, DependencyConditioning>(), "unit"_a, "fallback"_a,
+           "conditioning"_a)
       .def_prop_ro("sentences", guarded(&DependencyTrainer::sentences), "Sentences so far.")
       .def_prop_ro("events", guarded([](const DependencyTrainer& trainer) {
                      return std::make_tuple(trainer.events(0), trainer.events(1), trainer.events(2));

@@ -5,6 +5,7 @@
 #include "bind/arrays.h"
 #include "bind/core.h"
 #include "bind/options.h"
+#include "neural/joint_corpus.h"
 #include "neural/joint_model.h"
 #include "neural/joint_score.h"
 #include "syntax/affiliation.h"
@@ -24,6 +25,15 @@ constexpr std::size_t kMostTargetWords = std::size_t{1} << 24;  // of one senten
 std::vector<std::uint32_t> numbers(const JointVocabulary& vocabulary, const Sentence& words) {
   std::vector<std::uint32_t> out;
   for (const std::string_view word : words) out.push_back(vocabulary.find(word));
+  return out;
+}
+
+// Of each source word: the number of its translation.
+std::vector<std::uint32_t> translation_numbers(const JointModel& model, std::size_t source_words,
+                                               const Sentence& target, const Alignment& links) {
+  std::vector<std::uint32_t> out;
+  for (const std::string& text : translations(source_words, target, links.links()))
+    out.push_back(model.target().find_translation(text));
   return out;
 }
 
@@ -52,9 +62,16 @@ std::pair<Array<float>, Array<double>> score(const JointModel& self, const Sente
   links.check(source.size(), target.size());
   JointScores scores;
   {
-    const std::vector<std::uint32_t> from = numbers(self.source(), source), to = numbers(self.target(), target);
+    const bool lexical = self.facts().lexical();
+    const std::vector<std::uint32_t> from = numbers(self.source(), source),
+                                     to = lexical ? translation_numbers(self, source.size(), target, links)
+                                                  : numbers(self.target(), target);
     const nb::gil_scoped_release release;
-    score_words(self, from, to, links.links(), normalise, scores);
+    if (lexical) {
+      score_translations(self, from, to, normalise, scores);
+    } else {
+      score_words(self, from, to, links.links(), normalise, scores);
+    }
   }
   return {as_array(std::move(scores.log_probabilities)), as_array(std::move(scores.log_sums))};
 }
@@ -105,10 +122,10 @@ void bind_neural(nb::module_& m) {
       .def(
           "values", [](const JointModel& self, std::string_view section) { return view(self.values(section)); },
           "section"_a, nb::rv_policy::reference_internal, "The numbers of a section.")
-      .def(
-          "score", &score, "source"_a, "target"_a, "links"_a, "normalise"_a = false,
-          "The log probability of each target word and of the sentence's end, and the logs of the sums over all words "
-          "at each. Normalised probabilities are exact; others trust the model's self-normalisation and have no sums.");
+      .def("score", &score, "source"_a, "target"_a, "links"_a, "normalise"_a = false,
+           "The log probability of each target word and of the sentence's end, and the logs of the sums over all words "
+           "at each. A lexical model has one for each source word: that of its translation. Normalised probabilities "
+           "are exact; others trust the model's self-normalisation and have no sums.");
   m.def(
       "affiliations",
       [](const Alignment& links, std::size_t target_words, std::uint32_t none) {

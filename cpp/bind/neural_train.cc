@@ -14,8 +14,9 @@
 namespace treeglot {
 
 TREEGLOT_OPTIONS(JointLossOptions, samples, frequent, penalty, dropout, input_dropout, short_history);
-TREEGLOT_OPTIONS(JointTrainOptions, history, before, after, source, sentence, embedding, hidden, second, least_source,
-                 least_target, least_fallback, loss, batch, rate, decay, epochs, patience, seed, save_every);
+TREEGLOT_OPTIONS(JointTrainOptions, history, before, after, source, sentence, lexical, embedding, hidden, second,
+                 least_source, least_target, least_fallback, loss, batch, rate, decay, epochs, patience, seed,
+                 save_every);
 
 namespace {
 
@@ -131,11 +132,12 @@ void bind_neural_train(nb::module_& m) {
   });
 
   nb::class_<JointCorpus>(m, "JointCorpus", "Aligned sentence pairs to train a joint model with.")
-      .def(nb::init<>())
+      .def(nb::init<bool>(), "lexical"_a = false)
       .def("__len__", guarded(&JointCorpus::pairs))
       .def_prop_ro("empty", guarded(&JointCorpus::empty), "Pairs with an empty side, which are left out.")
       .def_prop_ro("unlinked", guarded(&JointCorpus::unlinked), "Pairs without links.")
-      .def_prop_ro("examples", guarded(&JointCorpus::examples), "Target words and sentence ends.")
+      .def_prop_ro("examples", guarded(&JointCorpus::examples),
+                   "Target words and sentence ends; of a lexical corpus, source words.")
       .def("add",
            guarded([](JointCorpus& self, const Sentence& source, const Sentence& target, const Alignment& links) {
              self.add(source, target, links);
@@ -163,21 +165,21 @@ void bind_neural_train(nb::module_& m) {
       "corpus"_a, "held_out"_a, "options"_a, "threads"_a, "file"_a, "progress"_a, "report"_a,
       "Train a joint model. A run that was killed continues from `file`.");
   bind_gradients(m);
-  m.def("register_width", &neural::register_width, "How many floats a register of this processor holds.");
+  m.def("register_width", &register_width, "How many floats a register of this processor holds.");
   m.def(
       "neural_dot",
       [](std::span<const float> a, std::span<const float> b, unsigned width) {
-        if (a.size() != b.size() || a.size() % neural::kLanes != 0)
+        if (a.size() != b.size() || a.size() % kLanes != 0)
           throw nb::value_error("expected vectors of one length, a multiple of 16");
-        if (width > neural::register_width()) throw nb::value_error("this processor has no such registers");
+        if (width > register_width()) throw nb::value_error("this processor has no such registers");
         return neural::vector_math(width).dot(a.data(), b.data(), a.size());
       },
       "a"_a, "b"_a, "width"_a, "The dot product by registers of so many floats: for tests.");
   m.def(
       "neural_tanh",
       [](std::span<const float> values, unsigned width) {
-        if (values.size() % neural::kLanes != 0) throw nb::value_error("expected a length that is a multiple of 16");
-        if (width > neural::register_width()) throw nb::value_error("this processor has no such registers");
+        if (values.size() % kLanes != 0) throw nb::value_error("expected a length that is a multiple of 16");
+        if (width > register_width()) throw nb::value_error("this processor has no such registers");
         std::vector<float> out(values.begin(), values.end());
         neural::vector_math(width).tanh(out.data(), out.size());
         return as_array(std::move(out));

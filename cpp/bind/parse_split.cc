@@ -1,8 +1,10 @@
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "base/lanes.h"
 #include "base/thread_pool.h"
 #include "bind/core.h"
 #include "bind/options.h"
@@ -186,13 +188,16 @@ void bind_parse_split(nb::module_& m) {
            "The same with forests, and how many nodes have more edges than stay.")
       .def(
           "first_pass",
-          [](const SplitParser& parser, const std::vector<std::string>& words, double margin) {
-            const SplitParser::FirstPass out =
-                parser.first_pass(std::vector<std::string_view>(words.begin(), words.end()), margin);
+          [](const SplitParser& parser, const std::vector<std::string>& words, double margin,
+             std::optional<unsigned> width) {
+            if (width.value_or(0) > register_width()) throw nb::value_error("this processor has no such registers");
+            const SplitParser::FirstPass out = parser.first_pass(
+                std::vector<std::string_view>(words.begin(), words.end()), margin, width.value_or(register_width()));
             return std::make_pair(out.best, out.kept);
           },
-          "words"_a, "margin"_a,
-          "The best derivation's log probability at level 0, and the states that it keeps: begin, end, state.");
+          "words"_a, "margin"_a, "width"_a = nb::none(),
+          "The best derivation's log probability at level 0, and the states that it keeps: begin, end, state. For "
+          "tests; registers have `width` floats.");
   bind_scores(m);
 }
 

@@ -133,8 +133,8 @@ void bind_provenance(nb::module_& m) {
 
 void bind_table_builder(nb::module_& m) {
   nb::class_<RuleTableBuilder>(m, "RuleTableBuilder", "Rules in any order in, a RuleTable out.")
-      .def(nb::init<std::vector<std::string>>(), "features"_a)
-      .def("reserve", guarded(&RuleTableBuilder::reserve), "rules"_a, "Makes room for so many rules.")
+      .def(nb::init<std::vector<std::string>, std::size_t, std::string>(), "features"_a, "memory"_a = 0,
+           "folder"_a = std::string())
       .def("source_word", guarded(&RuleTableBuilder::source_word), "text"_a, "The number of a source word.")
       .def("target_word", guarded(&RuleTableBuilder::target_word), "text"_a, "The number of a target word.")
       .def("label", guarded(&RuleTableBuilder::label), "text"_a, "The number of a nonterminal.")
@@ -216,7 +216,14 @@ void bind_table_builder(nb::module_& m) {
            "file"_a, "first_row"_a, "codes"_a, "dense"_a, "indicators"_a,
            "Adds rows as add_rows does, but source, target, alignment and labels are codes.")
       .def("finish", guarded([](RuleTableBuilder& b) { return std::make_shared<RuleTable>(b.finish()); }),
-           nb::call_guard<nb::gil_scoped_release>(), "The table; the builder is empty afterwards.");
+           nb::call_guard<nb::gil_scoped_release>(), "The table; the builder is empty afterwards.")
+      .def("write", guarded([](RuleTableBuilder& b, const std::string& path) {
+             const RuleTableBuilder::Written written = without_gil([&] { return b.write(path); });
+             return std::tuple(written.rules, written.size, written.spilled);
+           }),
+           "path"_a,
+           "Writes the table to a file; the builder is empty afterwards. Gives the rules, the bytes of the file, and "
+           "the bytes that went through the disk because they exceeded `memory`.");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 #include <tuple>
 
 #include "base/limits.h"
@@ -36,6 +37,7 @@ TREEGLOT_OPTIONS(GhkmOptions, well_formed, structure, phrases, max_phrase, phras
 namespace {
 
 using Sentence = std::vector<std::string_view>;
+constexpr double kMostAlignments = 1000;  // of a pair
 
 // An Arrow string or binary array is two buffers.
 using Column = std::tuple<Array<std::int32_t>, Array<char>>;
@@ -47,9 +49,25 @@ Codes to_codes(const ArrayIn<std::int32_t>& offsets, const ArrayIn<char>& bytes)
   return {as_span(offsets), as_span(bytes)};
 }
 
+// The share of an alignment, as Python has it: the weights without and with its own.
+using Share = std::optional<std::tuple<double, double>>;
+std::optional<PairShare> to_share(const Share& share) {
+  if (!share) return {};
+  const auto [begin, end] = *share;
+  if (!(begin >= 0 && begin < end && end - begin <= 1 && end <= kMostAlignments))
+    throw std::invalid_argument("the share of an alignment is " + std::to_string(begin) + " to " + std::to_string(end) +
+                                "; expected a weight above 0 and at most 1");
+  return PairShare::of(begin, end);
+}
+
 void bind_bitext(nb::module_& m) {
   nb::class_<Bitext>(m, "Bitext", "Aligned sentence pairs, as extractors read them.")
       .def("__len__", &Bitext::size)
+      .def_prop_ro_static(
+          "united_parts", [](nb::handle) { return PairShare::kParts; },
+          "The parts of an occurrence with several alignments.")
+      .def_prop_ro("occurrence_parts", &Bitext::occurrence_parts,
+                   "Rules' occurrences are counted in such parts: 1, or more with several alignments.")
       .def_prop_ro(
           "source_words", [](const Bitext& b) { return to_list(b.source_words()); },
           nb::sig("def source_words(self) -> list[str]"), "By number: the most frequent first.")
@@ -68,9 +86,11 @@ void bind_bitext(nb::module_& m) {
       .def("__len__", guarded(&BitextBuilder::size))
       .def("append",
            guarded([](BitextBuilder& b, const Sentence& source, const Sentence& target, const Alignment& alignment,
-                      const std::vector<float>& weights) { b.append(source, target, alignment, weights); }),
-           "source"_a, "target"_a, "alignment"_a, "weights"_a = std::vector<float>(),
-           "Adds a pair; refuses a link outside it. `weights` has one for each link, or none.")
+                      const std::vector<float>& weights,
+                      const Share& share) { b.append(source, target, alignment, weights, to_share(share)); }),
+           "source"_a, "target"_a, "alignment"_a, "weights"_a = std::vector<float>(), "share"_a = nb::none(),
+           "Adds a pair; refuses a link outside it. `weights` has one for each link, or none. A pair with several "
+           "alignments is added once for each. `share` then has the sum of the weights before this one, and with it.")
       .def("finish", guarded([](BitextBuilder& b) { return std::make_shared<Bitext>(b.finish()); }),
            nb::call_guard<nb::gil_scoped_release>(), "The bitext; the builder is empty afterwards.");
 
@@ -119,9 +139,11 @@ void bind_vocabulary(nb::module_& m) {
   nb::class_<VocabularyBuilder>(m, "VocabularyBuilder", "Counts words and links pair by pair, and keeps no pairs.")
       .def(nb::init<>())
       .def("append",
-           guarded([](VocabularyBuilder& b, const Sentence& source, const Sentence& target,
-                      const Alignment& alignment) { b.append(source, target, alignment); }),
-           "source"_a, "target"_a, "alignment"_a, "Adds a pair; refuses a link outside it.")
+           guarded(
+               [](VocabularyBuilder& b, const Sentence& source, const Sentence& target, const Alignment& alignment,
+                  const Share& share) { b.append(source, target, alignment, to_share(share).value_or(PairShare())); }),
+           "source"_a, "target"_a, "alignment"_a, "share"_a = nb::none(),
+           "Adds a pair; refuses a link outside it. `share` is as in `BitextBuilder.append`.")
       .def("finish", guarded(&VocabularyBuilder::finish), nb::call_guard<nb::gil_scoped_release>(),
            "The vocabulary, as a bitext of all pairs has it; the builder is empty afterwards.");
 }

@@ -60,6 +60,13 @@ void bind_rules_on_demand(nb::module_& m) {
           },
           "indexes"_a, "features"_a, "options"_a, "scoring"_a,
           "`indexes` hold pairs one after the other; `features` are columns of a rule table.")
+      .def_prop_ro_static(
+          "columns",
+          [](nb::handle) {
+            const auto columns = RulesOnDemand::columns();
+            return std::vector<std::string_view>(columns.begin(), columns.end());
+          },
+          "The columns of a rule table that rules on demand have.")
       .def_prop_ro(
           "pairs", [](const RulesOnDemand& rules) { return rules.corpus().pairs(); }, "Sentence pairs.")
       .def_prop_ro(

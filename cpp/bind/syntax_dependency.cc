@@ -1,10 +1,13 @@
 #include <tuple>
 
+#include "base/symbol_lists.h"
 #include "bind/arrays.h"
 #include "bind/core.h"
+#include "bind/guarded.h"
 #include "bind/options.h"
 #include "syntax/dependency_brackets.h"
 #include "syntax/dependency_checks.h"
+#include "syntax/head_learner.h"
 #include "syntax/structure.h"
 #include "syntax/to_dependency.h"
 
@@ -94,6 +97,24 @@ void bind_heads(nb::module_& m) {
       "tree"_a, "heads"_a, "style"_a, "The dependency tree of a constituency tree.");
 }
 
+void bind_learner(nb::module_& m) {
+  nb::class_<HeadLearner>(m, "HeadLearner", "Learns a head table from trees and dependencies of the same sentences.")
+      .def(nb::init<>())
+      .def("add", guarded(&HeadLearner::add), "tree"_a, "dependency"_a,
+           "Adds a sentence; refuses a dependency tree with another number of words.")
+      .def_prop_ro("words", guarded([](const HeadLearner& learner) { return to_list(texts_of(learner.words())); }),
+                   nb::sig("def words(self) -> list[str]"), "Different words.")
+      .def_prop_ro("without_head", guarded(&HeadLearner::without_head),
+                   "Constituents whose words have several heads outside: nothing is learnt of them.")
+      .def("learn", guarded([](const HeadLearner& learner, const ArrayIn<std::uint8_t>& punctuation) {
+             const LearntHeads made = without_gil([&] { return learner.learn(as_span(punctuation)); });
+             return std::tuple(made.text, made.constituents, made.right);
+           }),
+           "punctuation"_a,
+           "The table's text, the constituents it is learnt from, and how many of their heads it finds. "
+           "`punctuation` says it of each word.");
+}
+
 void bind_structure(nb::module_& m) {
   m.def(
       "structure_roots",
@@ -120,6 +141,7 @@ void bind_structure(nb::module_& m) {
 void bind_syntax_dependency(nb::module_& m) {
   bind_checks();
   bind_heads(m);
+  bind_learner(m);
   bind_structure(m);
 }
 

@@ -9,8 +9,10 @@
 #include "syntax/conll.h"
 #include "syntax/egret.h"
 #include "syntax/forest_json.h"
+#include "syntax/lattice_json.h"
 #include "syntax/pharaoh.h"
 #include "syntax/plain.h"
+#include "syntax/plf.h"
 
 namespace treeglot {
 namespace {
@@ -72,6 +74,14 @@ void bind_syntax_formats(nb::module_& m) {
       .def(nb::init<std::string, bool>(), "file"_a, "skip_bad"_a = false);
   m.def("write_forest_json", &write_forest_json, "forest"_a, nb::call_guard<nb::gil_scoped_release>(),
         "The forest as a line of JSON.");
+
+  bind_reader<PlfReader>(m, "PlfReader", "Reads lattices in the Python Literal Format.")
+      .def(nb::init<std::string, bool, ArcScores>(), "file"_a, "skip_bad"_a = false,
+           "scores"_a = ArcScores::probability);
+  bind_reader<LatticeJsonReader>(m, "LatticeJsonReader", "Reads lattices from JSON lines.")
+      .def(nb::init<std::string, bool>(), "file"_a, "skip_bad"_a = false);
+  m.def("write_lattice_json", &write_lattice_json, "lattice"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "The lattice as a line of JSON.");
 
   bind_reader<PlainReader>(m, "PlainReader", "Reads plain tokenised text.")
       .def(nb::init<std::string, bool>(), "file"_a, "skip_bad"_a = false);

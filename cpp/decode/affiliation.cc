@@ -7,6 +7,16 @@
 namespace treeglot {
 namespace {
 
+bool is_word(std::int32_t symbol) { return symbol >= 0; }
+
+// Whether a rule's links are known, and its source words are as many as those of the edge.
+bool fits(const TargetSide& target, std::size_t source_words) {
+  return target.affiliations != nullptr && *target.affiliations == source_words;
+}
+
+// The place of a source word for one of the words of a target side without links: they follow each other.
+std::size_t along(std::size_t word, std::size_t words, std::size_t source_words) { return word * source_words / words; }
+
 // The border of the variable next to a symbol of the target side. The right neighbour comes first and gives the word
 // where it begins. The left one gives the word where it ends.
 std::uint32_t beside_variable(const TargetSide& target, std::span<const Span> tails, std::uint32_t symbol) {
@@ -43,20 +53,38 @@ void append_affiliations(const RuleTable& table, std::span<const Symbol> source,
   out.push_back(static_cast<std::uint8_t>(known.source_words));
   for (const std::uint32_t place : affiliations(known.links, known.target_words, kUnlinked))
     out.push_back(static_cast<std::uint8_t>(place));
+  out.push_back(static_cast<std::uint8_t>(known.links.size() & 0xff));
+  out.push_back(static_cast<std::uint8_t>(known.links.size() >> 8));
+  for (const Link link : known.links) {
+    out.push_back(static_cast<std::uint8_t>(link.source));
+    out.push_back(static_cast<std::uint8_t>(link.target));
+  }
+}
+
+void append_links(const TargetSide& target, const EdgeSource& source, std::vector<Link>& out) {
+  const std::span<const std::uint32_t> own = source.own;
+  if (own.empty()) return;
+  const auto words = static_cast<std::uint32_t>(std::ranges::count_if(target, is_word));
+  std::size_t links = 0;
+  if (fits(target, own.size())) {
+    const std::uint8_t* const known = target.affiliations + 1 + words;
+    links = known[0] + std::size_t{known[1]} * 256;
+    for (std::size_t i = 0; i < links; ++i) out.push_back({own[known[2 + 2 * i]], known[3 + 2 * i]});
+  }
+  for (std::uint32_t word = 0; links == 0 && word < words; ++word)
+    out.push_back({own[along(word, words, own.size())], word});
 }
 
 void affiliate(const TargetSide& target, const EdgeSource& source, std::span<std::uint32_t> out) {
-  const auto is_word = [](std::int32_t symbol) { return symbol >= 0; };
   const std::span<const std::uint32_t> own = source.own;
-  const bool fits = target.affiliations != nullptr && *target.affiliations == own.size();
-  const std::uint8_t* const known = fits ? target.affiliations + 1 : nullptr;
+  const std::uint8_t* const known = fits(target, own.size()) ? target.affiliations + 1 : nullptr;
   std::size_t word = 0;
   for (std::uint32_t i = 0; i < target.size; ++i) {
     if (!is_word(target.symbols[i])) continue;
     if (known != nullptr && known[word] != kUnlinked) {
       out[word] = own[known[word]];
     } else if (!own.empty()) {
-      out[word] = own[word * own.size() / static_cast<std::size_t>(std::ranges::count_if(target, is_word))];
+      out[word] = own[along(word, static_cast<std::size_t>(std::ranges::count_if(target, is_word)), own.size())];
     } else {
       out[word] = beside_variable(target, source.tails, i);
     }

@@ -24,7 +24,8 @@ struct WordLinks {
 WordLinks word_links(const RuleTable& table, std::span<const Symbol> source, RuleId rule);
 
 // What TargetSide::affiliations points at: the number of source words, then a byte for each target word. The byte is
-// the place of its source word among them, or kUnlinked.
+// the place of its source word among them, or kUnlinked. The number of links follows, in two bytes, low one first. Then
+// come the links: the places of a source word and of a target word.
 inline constexpr std::uint8_t kUnlinked = 255;
 void append_affiliations(const RuleTable& table, std::span<const Symbol> source, RuleId rule,
                          std::vector<std::uint8_t>& out);
@@ -37,6 +38,10 @@ struct EdgeSource {
 
 // Writes the source word of each of the rule's words; `out` has room for all its symbols.
 void affiliate(const TargetSide& target, const EdgeSource& source, std::span<std::uint32_t> out);
+
+// Appends the rule's links: source words of the sentence, and places among the rule's words. Those of a target side
+// without links are the affiliations above. There are none without source words.
+void append_links(const TargetSide& target, const EdgeSource& source, std::vector<Link>& out);
 
 // Finds what edges have of a sentence.
 class EdgeSources {

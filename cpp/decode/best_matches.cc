@@ -14,8 +14,9 @@ void BestMatches::clear() {
 }
 
 void BestMatches::propose(Symbol lhs, std::span<const Alternative> alternatives, std::span<const NodeId> tails,
-                          float below, bool always) {
-  proposed_.push_back({below + alternatives.front().priority(), lhs, alternatives, tails, Symbols::kNone, always});
+                          float below, std::uint32_t number, bool always) {
+  const float estimate = below + alternatives.front().priority();
+  proposed_.push_back({estimate, lhs, alternatives, tails, number, Symbols::kNone, always});
 }
 
 void BestMatches::choose(const RuleTable& table, const UnaryRules& unary, RuleCache& cache) {
@@ -37,7 +38,7 @@ void BestMatches::choose(const RuleTable& table, const UnaryRules& unary, RuleCa
       if (unary.rank_of(group.lhs) <= unary.rank_of(best.lhs)) continue;  // it would close a circle
       const float estimate = best.estimate + group.alternatives.front().priority();
       queue_.push_back({estimate, static_cast<std::uint32_t>(proposed_.size())});
-      proposed_.push_back({estimate, group.lhs, group.alternatives, {}, best.lhs});
+      proposed_.push_back({estimate, group.lhs, group.alternatives, {}, 0, best.lhs});
       std::push_heap(queue_.begin(), queue_.end());
     }
   }

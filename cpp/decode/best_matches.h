@@ -31,6 +31,7 @@ class BestMatches {
     Symbol lhs;
     std::span<const Alternative> alternatives;
     std::span<const NodeId> tails;
+    std::uint32_t number = 0;       // the caller's, of one that it proposed
     Symbol below = Symbols::kNone;  // of a unary rule: the label that it stands on, in place of tails
     bool always = false;            // whatever the limits are
   };
@@ -44,7 +45,7 @@ class BestMatches {
   // `tails` stay where they are until `choose`; their estimates add up to `below`. No limit leaves out one that is
   // needed `always`.
   void propose(Symbol lhs, std::span<const Alternative> alternatives, std::span<const NodeId> tails, float below,
-               bool always = false);
+               std::uint32_t number, bool always = false);
   // Takes matches best first. Those of unary rules are proposed when the label below them is taken, so whatever is kept
   // has a derivation.
   void choose(const RuleTable& table, const UnaryRules& unary, RuleCache& cache);

@@ -240,7 +240,7 @@ struct Decoder::Worker {
   }
 
   Reading reading(const Decoder& decoder) const {
-    return {decoder.features_, scorer, glue, last->forest, *last->found, last->input.words};
+    return {decoder.features_, scorer, glue, last->forest, *last->found, last->input};
   }
 
   Scorer scorer;
@@ -294,7 +294,8 @@ Decoder::Decoder(std::shared_ptr<const FeatureSet> features, std::shared_ptr<con
   if (!features_->grammar().empty())
     throw std::invalid_argument("the features are those of " + features_->grammar() +
                                 ", one of several grammars; expected the features of all");
-  weights_[features_->space().preferred()] = 1;  // of a bonus that the user chose; weights may say otherwise
+  // Of a bonus that the user chose, and of what a lattice says of its paths; weights may say otherwise.
+  weights_[features_->space().preferred()] = weights_[features_->space().lattice()] = 1;
   features_->freeze();
   idle_.reserve(std::max(1u, std::thread::hardware_concurrency()));
   for (const auto& [name, value] : weights) {
@@ -371,11 +372,17 @@ Translation Decoder::translate(const Source& source, const SharedConstraints& co
     search(source, constraints, terms, !keep && options.kbest <= 1 && options.hopes == nullptr, *worker);
     if (keep) worker->search = out.search;
     if (const std::optional<Searched>& found = worker->last) {
-      out.words.assign(found->input.words.begin(), found->input.words.end());
       out.notes = found->forest.notes;
       out.marks = found->sentence.marks;
       out.tree = found->forest.tree;
       out.hypotheses = read(*worker, options);
+      const auto& words = found->input.words;
+      if (found->input.lattice == nullptr) {
+        out.words.assign(words.begin(), words.end());
+      } else {
+        for (const EdgeId arc : out.hypotheses.front()->path)
+          if (!words[arc].empty()) out.words.emplace_back(words[arc]);
+      }
       if (options.hopes != nullptr) read_hopes(*worker, options, out.hypotheses);
     } else if (source.index() > 1) {
       out.notes.push_back("a failed parse, without words");
@@ -387,6 +394,16 @@ Translation Decoder::translate(const Source& source, const SharedConstraints& co
   }
   out.seconds = thread_seconds() - start;
   return out;
+}
+
+// Refuses what has no meaning where words are those of a path that is not known yet.
+void Decoder::check_lattice(const Terms& terms) const {
+  if (!matcher_->reads_lattices())
+    throw std::invalid_argument("the input is a lattice, which this kind of model does not translate");
+  if (features_->affiliates())
+    throw std::invalid_argument("the input is a lattice; a model with a neural network translates sentences");
+  if (!terms.marks.empty())
+    throw std::invalid_argument("the input is a lattice; translations of its words can be given in sentences only");
 }
 
 std::optional<Decoder::Matched> Decoder::match(const Source& source, const Terms& terms, Worker& worker) const {
@@ -402,6 +419,10 @@ std::optional<Decoder::Matched> Decoder::match(const Source& source, const Terms
   } else if (const auto* const tree = std::get_if<std::shared_ptr<Dependency>>(&source)) {
     input.dependency = tree->get();
     for (std::size_t i = 0; i < input.dependency->size(); ++i) input.words.push_back(input.dependency->words()[i]);
+  } else if (const auto* const lattice = std::get_if<std::shared_ptr<Lattice>>(&source)) {
+    check_lattice(terms);
+    input.lattice = lattice->get();
+    for (std::size_t i = 0; i < input.lattice->arcs().size(); ++i) input.words.push_back(input.lattice->words()[i]);
   } else {
     const std::string* const line = std::get_if<std::string>(&source);
     sentence =
@@ -417,11 +438,13 @@ std::optional<Decoder::Matched> Decoder::match(const Source& source, const Terms
 
 Reading Decoder::reading_of(const Matched& matched, Worker& worker) const {
   static const SearchForest nothing;
-  return {features_, worker.scorer, worker.glue, matched.forest, nothing, matched.input.words};
+  return {features_, worker.scorer, worker.glue, matched.forest, nothing, matched.input};
 }
 
 // Leaves the derivations that are as they were asked for. Where a glossary forbids them all, words pass through.
 void Decoder::meet(const TargetConstraints& constraints, const Terms& terms, Matched& matched, Worker& worker) const {
+  if (matched.input.lattice != nullptr && !constraints.steps.empty())
+    throw std::invalid_argument("the input is a lattice; steps can be required for sentences only");
   const auto restricted = [&] {
     TargetConstraints all = constraints;
     std::vector<std::vector<std::string>> words = possible(terms.forbidden, matched.forest, worker.glue);
@@ -468,6 +491,8 @@ void Decoder::search(const Source& source, const SharedConstraints& constraints,
 
 std::vector<ReachedPart> Decoder::reached(const Source& source, const std::vector<std::string>& target) const {
   const Lease worker(*this);
+  if (std::holds_alternative<std::shared_ptr<Lattice>>(source))
+    throw std::invalid_argument("the input is a lattice; parts of a translation are found for sentences only");
   const std::optional<Matched> matched = match(source, {}, *worker);
   if (!matched) return {};
   return reached_parts(matched->forest, target, reading_of(*matched, *worker), worker->glue);

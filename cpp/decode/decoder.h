@@ -23,8 +23,9 @@ namespace treeglot {
 // Words that were split already: nothing in them is markup.
 using Tokens = std::vector<std::string>;
 
-// One sentence to be translated: a line of tokens, the tokens, or what a parser made of it.
-using Source = std::variant<std::string, Tokens, std::shared_ptr<ParseForest>, std::shared_ptr<Dependency>>;
+// One sentence to be translated: a line of tokens, the tokens, what a parser made of it, or several ways to read it.
+using Source = std::variant<std::string, Tokens, std::shared_ptr<ParseForest>, std::shared_ptr<Dependency>,
+                            std::shared_ptr<Lattice>>;
 
 struct DecoderOptions {
   SearchOptions search;
@@ -58,7 +59,8 @@ using SharedConstraints = std::shared_ptr<const TargetConstraints>;  // nullptr:
 
 struct Translation {
   Source given;
-  std::vector<std::string> words;  // that spans count: without markup; none of a line that was refused
+  // That spans count: without markup; of a lattice those of the best path; none of a line that was refused.
+  std::vector<std::string> words;
   std::vector<std::shared_ptr<Hypothesis>> hypotheses;  // best first; none for an empty line or one that was refused
   std::string problem;                                  // why the line was refused
   std::vector<std::string> notes;                       // what the matcher wants to be counted
@@ -116,6 +118,7 @@ class Decoder {
   struct Searched;
   class Lease;
   struct Matched;
+  void check_lattice(const Terms& terms) const;
   std::optional<Matched> match(const Source& source, const Terms& terms, Worker& worker) const;
   Reading reading_of(const Matched& matched, Worker& worker) const;
   void meet(const TargetConstraints& constraints, const Terms& terms, Matched& matched, Worker& worker) const;

@@ -66,6 +66,19 @@ struct Done {
   }
 };
 
+// Links of steps, whose words are counted by step, as links of the text. A word that a rule repeats has them once.
+std::vector<WordLink> in_text(const std::vector<std::vector<Link>>& links, std::span<const std::uint32_t> given_by) {
+  std::vector<WordLink> out;
+  std::vector<std::uint32_t> seen(links.size());  // words of each step
+  for (std::uint32_t word = 0; word < given_by.size(); ++word) {
+    const std::uint32_t own = seen[given_by[word]]++;
+    for (const Link link : links[given_by[word]])
+      if (link.target == own) out.emplace_back(link.source, word);
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
 DependencyPiece joined(const TargetSide& target, const std::vector<Done>& tails) {
   std::vector<std::int32_t> heads;
   std::vector<const DependencyPiece*> items;
@@ -76,6 +89,43 @@ DependencyPiece joined(const TargetSide& target, const std::vector<Done>& tails)
   }
   DependencyTally tally;
   return join_pieces(heads, items, tally);
+}
+
+// The words of a rule's source side, from left to right: of a sentence, or those of its arcs in a lattice.
+struct OwnWords {
+  std::span<const std::string_view> words;
+  const Lattice* lattice;
+  std::span<const EdgeId> arcs;
+  std::uint32_t at;
+
+  // The next one before a place, or nothing.
+  std::optional<std::uint32_t> next(std::uint32_t end) {
+    if (lattice == nullptr) return at < end ? std::optional(at++) : std::nullopt;
+    while (at < end && !arcs.empty()) {
+      const EdgeId arc = arcs.front();
+      arcs = arcs.subspan(1);
+      at = lattice->arcs()[arc].to;
+      if (lattice->has_word(arc)) return arc;
+    }
+    return std::nullopt;
+  }
+};
+
+// Puts the arcs of a hypothesis in order, and lets its steps count the words of the path.
+void count_path_words(const Lattice& lattice, Hypothesis& out) {
+  std::ranges::sort(out.path);
+  std::vector<std::uint32_t> before(lattice.nodes());  // by node of the path
+  std::vector<std::uint32_t> place(lattice.arcs().size());
+  std::uint32_t words = 0;
+  for (const EdgeId arc : out.path) {
+    before[lattice.arcs()[arc].from] = place[arc] = words;
+    words += lattice.has_word(arc) ? 1 : 0;
+  }
+  before.back() = words;
+  for (Step& step : out.derivation.steps) {
+    step.span = {before[step.span.begin], before[step.span.end]};
+    for (WordLink& link : step.links) link.first = place[link.first];
+  }
 }
 
 }  // namespace
@@ -104,13 +154,14 @@ std::vector<std::uint32_t> RuleDerivation::depths() const {
 }
 
 Reading::Reading(std::shared_ptr<const FeatureSet> features, const Scorer& scorer, const Glue& glue,
-                 const TranslationForest& forest, const SearchForest& found, std::span<const std::string_view> words)
+                 const TranslationForest& forest, const SearchForest& found, const Input& input)
     : features_(std::move(features)),
       scorer_(scorer),
       glue_(glue),
       forest_(forest),
       found_(found),
-      words_(words),
+      words_(input.words),
+      lattice_(input.lattice),
       trees_(features_->trees()) {}
 
 Hypothesis Reading::read(const Derivation& derivation) const {
@@ -120,6 +171,7 @@ Hypothesis Reading::read(const Derivation& derivation) const {
   // Bottom-up: the steps from last to first, each taking its tails' words and states off a stack.
   std::vector<Done> stack;
   std::vector<FeatureValue> values;
+  std::vector<std::vector<Link>> links(derivation.edges.size());  // by step
   for (auto at = derivation.edges.rbegin(); at != derivation.edges.rend(); ++at) {
     const EdgeId edge = found_.forest_edge[*at];
     const Alternative& rule = forest_.alternatives[edge][found_.alternative[*at]];
@@ -136,7 +188,9 @@ Hypothesis Reading::read(const Derivation& derivation) const {
     replay(*at, states.data(), done.state.data(), values);
     if (trees_) done.piece = joined(rule.target, tails);
     const auto step = static_cast<std::uint32_t>(derivation.edges.rend() - at - 1);
-    done.append(rule.target, step, affiliated(edge, rule.target), tails);
+    Places own = places(edge, rule.target);
+    done.append(rule.target, step, own.affiliations, tails);
+    links[step] = std::move(own.links);
     stack.push_back(std::move(done));
   }
   for (const std::int32_t word : stack.back().words) {
@@ -146,22 +200,31 @@ Hypothesis Reading::read(const Derivation& derivation) const {
 
   out.given_by = std::move(stack.back().given_by);
   out.affiliations = std::move(stack.back().affiliations);
+  out.links = in_text(links, out.given_by);
   if (trees_ && !out.text.empty())
     out.dependency = tree_of(stack.back().words, stack.back().tags, std::move(stack.back().piece.heads), glue_,
                              features_->table().labels());
 
   out.features = summed(std::move(values));
   out.names = features_;
-  for (const EdgeId edge : derivation.edges) out.derivation.steps.push_back(step(edge));
+  for (const EdgeId edge : derivation.edges) {
+    out.derivation.steps.push_back(step(edge));
+    if (lattice_ == nullptr) continue;
+    const auto arcs = forest_.parse_edges_of(found_.forest_edge[edge]);
+    out.path.insert(out.path.end(), arcs.begin(), arcs.end());
+  }
+  if (lattice_ != nullptr) count_path_words(*lattice_, out);
   return out;
 }
 
-std::vector<std::uint32_t> Reading::affiliated(EdgeId forest_edge, const TargetSide& target) const {
+Reading::Places Reading::places(EdgeId forest_edge, const TargetSide& target) const {
   if (!features_->affiliates()) return {};
   EdgeSources source;
   source.add(forest_, forest_edge);
-  std::vector<std::uint32_t> out(target.size);
-  affiliate(target, source[0], out);
+  Places out;
+  out.affiliations.resize(target.size);
+  affiliate(target, source[0], out.affiliations);
+  append_links(target, source[0], out.links);
   return out;
 }
 
@@ -233,17 +296,18 @@ Step Reading::step(EdgeId forest_edge, const Alternative& rule) const {
   out.grammar = at_edge.features.grammar();
   // The source side is the input between the tails, which are in source order.
   std::vector<std::uint32_t> own;
-  std::uint32_t at = out.span.begin;
+  const auto parse = forest.parse_edges_of(at_edge.edge);
+  OwnWords words{words_, lattice_, parse, out.span.begin};
   const auto take_words = [&](std::uint32_t end) {
-    for (; at < end; ++at) {
-      append(out.source, words_[at]);
-      own.push_back(at);
+    while (const auto word = words.next(end)) {
+      append(out.source, words_[*word]);
+      own.push_back(*word);
     }
   };
   for (std::size_t tail = 0; tail < tails.size(); ++tail) {
     take_words(forest.spans[tails[tail]].begin);
     append(out.source, variable(tail));
-    at = forest.spans[tails[tail]].end;
+    words.at = forest.spans[tails[tail]].end;
   }
   take_words(out.span.end);
   out.links = links(rule, at_edge.table(), own);
@@ -252,9 +316,9 @@ Step Reading::step(EdgeId forest_edge, const Alternative& rule) const {
     out.structure.assign(rule.target.structure, rule.target.structure + known);
     out.structure.resize(rule.target.size, 0);
   }
-  const auto parse = forest.parse_edges_of(at_edge.edge);
-  out.parse_edges.assign(parse.begin(), parse.end());
-  if (!parse.empty()) out.source = out.local ? out.label + "( " + out.source + " )" : at_edge.fragment(rule.rule);
+  if (lattice_ == nullptr) out.parse_edges.assign(parse.begin(), parse.end());
+  if (!out.parse_edges.empty())
+    out.source = out.local ? out.label + "( " + out.source + " )" : at_edge.fragment(rule.rule);
   for (const std::int32_t symbol : rule.target)
     append(out.target, symbol >= 0 ? std::string(glue_.text(symbol)) : variable(static_cast<std::size_t>(-1 - symbol)));
   return out;

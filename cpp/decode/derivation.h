@@ -13,11 +13,13 @@
 #include "decode/cube.h"
 #include "decode/feature_set.h"
 #include "decode/glue.h"
+#include "decode/matcher.h"
 #include "decode/rule_cache.h"
 #include "decode/translation_forest.h"
 #include "graph/derivation.h"
 #include "graph/hypergraph.h"
 #include "rules/table.h"
+#include "syntax/alignment.h"
 #include "syntax/dependency.h"
 
 namespace treeglot {
@@ -62,6 +64,8 @@ struct Hypothesis {
   std::vector<std::uint32_t> given_by;           // by word of the text: the step whose rule it comes from
   std::optional<Dependency> dependency;          // the tree of the text, if the model makes one
   std::vector<std::uint32_t> affiliations = {};  // by word of the text: its source word, if a feature asks for it
+  std::vector<WordLink> links = {};              // source words and words of the text; likewise
+  std::vector<EdgeId> path = {};                 // the arcs of the input's lattice that it took
 };
 
 // One entry for each feature that is not 0, by number.
@@ -71,10 +75,12 @@ std::vector<FeatureValue> summed(std::vector<FeatureValue> values);
 class Reading {
  public:
   Reading(std::shared_ptr<const FeatureSet> features, const Scorer& scorer, const Glue& glue,
-          const TranslationForest& forest, const SearchForest& found, std::span<const std::string_view> words);
+          const TranslationForest& forest, const SearchForest& found, const Input& input);
 
   Hypothesis read(const Derivation& derivation) const;
-  Step step(EdgeId edge) const;  // an edge of the search forest
+  // Of an edge of the search forest. On a lattice, its span is two nodes, and links have arcs. A whole derivation has
+  // one path, so there spans and links count the words of the path.
+  Step step(EdgeId edge) const;
   Step step(EdgeId forest_edge, const Alternative& rule) const;
   std::string label(NodeId node) const;              // of the translation forest
   std::string edge_label(EdgeId forest_edge) const;  // the left-hand side
@@ -95,8 +101,12 @@ class Reading {
     std::string fragment(RuleId rule) const;
   };
   Seen seen(EdgeId forest_edge) const;
-  // The source words of the words that a rule gives; none if no feature asks for them.
-  std::vector<std::uint32_t> affiliated(EdgeId forest_edge, const TargetSide& target) const;
+  // What source words the words of a rule belong to; nothing if no feature asks for it.
+  struct Places {
+    std::vector<std::uint32_t> affiliations;  // by word
+    std::vector<Link> links;                  // of the rule's words
+  };
+  Places places(EdgeId forest_edge, const TargetSide& target) const;
   // The links of a rule whose source side takes these words of the sentence, variables aside.
   std::vector<WordLink> links(const Alternative& rule, const RuleTable& table,
                               std::span<const std::uint32_t> own) const;
@@ -107,6 +117,7 @@ class Reading {
   const TranslationForest& forest_;
   const SearchForest& found_;
   std::span<const std::string_view> words_;
+  const Lattice* lattice_;  // whose arcs have the words, or nullptr
   bool trees_;
 };
 

@@ -60,6 +60,10 @@ class Glue {
   // Translations that a user gave; `bonus` is the value of the feature preferred.
   std::span<const Alternative> given(std::span<const std::vector<std::int32_t>> translations, float bonus = 0);
 
+  // The feature of a lattice's arcs, and what a value of it adds to a score.
+  FeatureId lattice() const { return space_.lattice(); }
+  float lattice_score(float value) const { return finite(double{weights_[space_.lattice()]} * value); }
+
   // One alternative that a matcher made; without a structure every symbol is a root.
   std::span<const Alternative> add(LocalKind kind, std::vector<std::int32_t> target, std::vector<FeatureValue> features,
                                    std::vector<std::int32_t> structure = {});

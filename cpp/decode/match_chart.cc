@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "decode/match_lattice.h"
+
 namespace treeglot {
 
 Chart::Chart(const RuleTable& table, const UnaryRules& unary, const ChartOptions& options, const Input& input,
@@ -15,6 +17,7 @@ Chart::Chart(const RuleTable& table, const UnaryRules& unary, const ChartOptions
       width_(std::min(limit_, length_)),
       first_width_(width_),
       x_(label_of(table.labels().find("X"))),  // where the table has no such label, one that no rule uses
+      lattice_(input.lattice),
       cache_(cache),
       given_(length_, nullptr),
       begun_(length_, nullptr),
@@ -30,6 +33,7 @@ Chart::Chart(const RuleTable& table, const UnaryRules& unary, const ChartOptions
 }
 
 TranslationForest Chart::run() {
+  if (lattice_ != nullptr) return LatticeWalk(*this, *lattice_).run();
   if (length_ > 0) cells_.resize(static_cast<std::size_t>(length_ - 1) * (width_ + 1) + first_width_ + 1);
   const RuleTable::VariableChildren variables = table_.variables(table_.root());
   for (std::uint32_t begin = length_; begin-- > 0;) {
@@ -51,9 +55,13 @@ TranslationForest Chart::run() {
     }
   }
   add_sentence();
+  return finish();
+}
+
+TranslationForest Chart::finish(std::optional<FeatureId> edge_feature) {
   if (best_.labels_cut()) out_.note("more labels on a span than label_limit");
   if (best_.matches_cut()) out_.note("more matches on a span than match_limit");
-  return out_.freeze(goal_);
+  return out_.freeze(goal_, edge_feature);
 }
 
 // Follows the trie from `node`, which has matched [begin_, at).
@@ -93,8 +101,8 @@ void Chart::extend_by_items(const RuleTable::VariableChildren& variables, std::s
   }
 }
 
-void Chart::pass_through(bool matched, std::vector<Local>& out) {
-  if (!matched) out.push_back({x_, glue_.unknown(words_[begin_])});
+void Chart::pass_through(std::uint32_t word, bool matched, std::vector<Local>& out) {
+  if (!matched) out.push_back({x_, glue_.unknown(words_[word])});
 }
 
 // A given translation is an X, and has the labels of the table's rules for the same words.
@@ -118,45 +126,8 @@ void Chart::add_rules(std::uint32_t end) {
   } else if (end > reach_) {
     return;
   }
-  if (given_[begin_] == nullptr && end == begin_ + 1) pass_through(!lenient_ && !matches_[end].empty(), local);
-  if (best_.limited()) {
-    add_best(end, local);
-    return;
-  }
-  if (orders_labels()) add_labels(end, local);
-  for (const Match& match : matches_[end]) {
-    for (const RuleCache::Group& group : cache_.at(match.node))
-      out_.add_edge(node_for(end, group.lhs), tails_of(match), group.alternatives, kInside);
-  }
-  for (const auto& [label, alternatives] : local) out_.add_edge(node_for(end, label), {}, alternatives, kInside);
-  if (unary_.any) add_unary(end);
-}
-
-// The same within limits.
-void Chart::add_best(std::uint32_t end, const std::vector<Local>& local) {
-  best_.clear();
-  for (const Match& match : matches_[end]) {
-    float below = 0;
-    for (const NodeId tail : tails_of(match)) below += estimates_[tail];
-    for (const RuleCache::Group& group : cache_.at(match.node))
-      best_.propose(group.lhs, group.alternatives, tails_of(match), below);
-  }
-  for (const auto& [label, alternatives] : local) best_.propose(label, alternatives, {}, 0, lenient_);
-  best_.choose(table_, unary_, cache_);
-  for (BestMatches::Label& label : best_.labels()) {
-    label.node = node_for(end, label.label);
-    estimates_.resize(label.node + 1);
-    estimates_[label.node] = label.estimate;
-    out_.rank_node(label.node, label.rank);
-  }
-  for (const BestMatches::Match& match : best_.matches()) {
-    const NodeId head = best_.find(match.lhs).node;
-    if (match.below == Symbols::kNone) {
-      out_.add_edge(head, match.tails, match.alternatives, kInside);
-    } else {
-      out_.add_edge(head, std::span(&best_.find(match.below).node, 1), match.alternatives, kInside);
-    }
-  }
+  if (given_[begin_] == nullptr && end == begin_ + 1) pass_through(begin_, !lenient_ && !matches_[end].empty(), local);
+  fill(open(end), matches_[end], local, SentenceUse());
 }
 
 void Chart::close(std::vector<Symbol>& labels) {
@@ -170,35 +141,34 @@ void Chart::close(std::vector<Symbol>& labels) {
 }
 
 // Makes the nodes that the matches, what passes through or is given, and the rules above them will need, in order.
-void Chart::add_labels(std::uint32_t end, const std::vector<Local>& local) {
+void Chart::add_labels(const OpenCell& cell, std::span<const Match> matches, std::span<const Local> local) {
   std::vector<Symbol> labels;
   const auto note = [&](Symbol label) {
     if (std::ranges::find(labels, label) == labels.end()) labels.push_back(label);
   };
-  for (const Match& match : matches_[end])
+  for (const Match& match : matches)
     for (const RuleCache::Group& group : cache_.at(match.node)) note(group.lhs);
   for (const Local& one : local) note(one.label);
   order_labels(labels);
-  for (const Symbol label : labels) node_for(end, label);
+  for (const Symbol label : labels) node_for(cell, label);
 }
 
-void Chart::add_unary(std::uint32_t end) {
-  for (const Item item : any_cell(begin_, end)) {
+void Chart::add_unary(const OpenCell& cell) {
+  for (const Item item : cell.items) {
     const RuleTable::Node node = table_.child(table_.root(), nonterminal(item.label));
     if (node == RuleTable::kNoNode) continue;
     for (const RuleCache::Group& group : cache_.at(node)) {
-      const NodeId head = node_for(end, group.lhs);
+      const NodeId head = node_for(cell, group.lhs);
       if (head > item.node) out_.add_edge(head, std::span(&item.node, 1), group.alternatives, kInside);
     }
   }
 }
 
-NodeId Chart::node_for(std::uint32_t end, Symbol label) {
-  std::vector<Item>& items = any_cell(begin_, end);
-  for (const Item& item : items)
+NodeId Chart::node_for(const OpenCell& cell, Symbol label) {
+  for (const Item& item : cell.items)
     if (item.label == label) return item.node;
-  items.push_back({label, out_.add_node({begin_, end}, label)});
-  return items.back().node;
+  cell.items.push_back({label, out_.add_node(cell.span, label)});
+  return cell.items.back().node;
 }
 
 // S → X, S → S X from the left, and the end of the sentence.
@@ -206,23 +176,30 @@ void Chart::add_sentence() {
   std::vector<NodeId> sentence(length_ + 1, kNoNode);
   const auto join = [&](std::uint32_t middle, std::uint32_t end) {
     if (middle > 0 && sentence[middle] == kNoNode) return;
-    for (const Item& item : any_cell(middle, end)) {
-      if (!is_glued(item.label)) continue;
-      if (sentence[end] == kNoNode) sentence[end] = out_.add_node({0, end}, Symbols::kNone);
-      if (middle == 0) {
-        out_.add_edge(sentence[end], std::span(&item.node, 1), glue_.first(), kBegins);
-      } else {
-        const NodeId tails[] = {sentence[middle], item.node};
-        out_.add_edge(sentence[end], tails, glue_.glue(), kInside);
-      }
-    }
+    for (const Item& item : any_cell(middle, end)) add_glued(middle, end, item, sentence);
   };
   for (std::uint32_t end = 1; end <= length_; ++end) {
     for_each_wide(end, [&](std::uint32_t begin) { join(begin, end); });
     for (std::uint32_t middle = end - std::min(end, width_); middle < end; ++middle) join(middle, end);
   }
-  goal_ = out_.add_node({0, length_}, Symbols::kNone);
-  if (sentence[length_] != kNoNode) out_.add_edge(goal_, std::span(&sentence[length_], 1), glue_.end(), kEnds);
+  add_goal(length_, sentence[length_]);
+}
+
+// Puts an item of [middle, end) after the sentence before it; `sentence` has the nodes of S by their end.
+void Chart::add_glued(std::uint32_t middle, std::uint32_t end, const Item& item, std::vector<NodeId>& sentence) {
+  if (!is_glued(item.label)) return;
+  if (sentence[end] == kNoNode) sentence[end] = out_.add_node({0, end}, Symbols::kNone);
+  if (middle == 0) {
+    out_.add_edge(sentence[end], std::span(&item.node, 1), glue_.first(), kBegins);
+  } else {
+    const NodeId tails[] = {sentence[middle], item.node};
+    out_.add_edge(sentence[end], tails, glue_.glue(), kInside);
+  }
+}
+
+void Chart::add_goal(std::uint32_t end, NodeId sentence) {
+  goal_ = out_.add_node({0, end}, Symbols::kNone);
+  if (sentence != kNoNode) out_.add_edge(goal_, std::span(&sentence, 1), glue_.end(), kEnds);
 }
 
 std::vector<UnaryRules::Arc> UnaryRules::arcs_of(const RuleTable& table) {

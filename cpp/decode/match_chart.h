@@ -1,9 +1,12 @@
 // Chart matching: every rule of a table on every span of a sentence.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "decode/best_matches.h"
@@ -64,8 +67,8 @@ class Chart {
     NodeId node;
   };
 
-  virtual std::uint32_t reach() const { return std::min(length_, begin_ + limit_); }  // where rules from begin_ end
-  virtual void pass_through(bool matched, std::vector<Local>& out);                   // the word at begin_
+  virtual std::uint32_t reach() const { return std::min(length_, begin_ + limit_); }     // where rules from begin_ end
+  virtual void pass_through(std::uint32_t word, bool matched, std::vector<Local>& out);  // one that begins at begin_
   virtual bool orders_labels() const { return unary_.any; }
   virtual void order_labels(std::vector<Symbol>& labels) { close(labels); }
   virtual void finish_cell(std::uint32_t end) { add_rules(end); }
@@ -75,7 +78,7 @@ class Chart {
   // Adds the labels that unary rules make of those given, and puts all in the order of these rules.
   void close(std::vector<Symbol>& labels);
   void add_rules(std::uint32_t end);
-  NodeId node_for(std::uint32_t end, Symbol label);
+  NodeId node_for(std::uint32_t end, Symbol label) { return node_for(open(end), label); }
   // The rows are stored from the last word to the first, whose row may be longer.
   std::vector<Item>& cell(std::uint32_t begin, std::uint32_t end) {
     return cells_[static_cast<std::size_t>(length_ - 1 - begin) * (width_ + 1) + (end - begin)];
@@ -104,6 +107,22 @@ class Chart {
   NodeId goal_ = kNoNode;
 
  private:
+  friend class LatticeWalk;
+
+  // The cell that is being filled.
+  struct OpenCell {
+    Span span;
+    std::vector<Item>& items;
+  };
+  // What the input gives an edge: the value of its feature, and the arcs of a lattice. A sentence gives nothing.
+  struct Use {
+    float value = 0;
+    std::span<const EdgeId> arcs;
+  };
+  struct SentenceUse {
+    static Use of(std::size_t /*found*/) { return {}; }
+    static float score(std::size_t /*found*/) { return 0; }
+  };
   // A source side found on a span: where its rules are, and the chart's node for each of its nonterminals.
   struct Match {
     RuleTable::Node node;
@@ -118,10 +137,21 @@ class Chart {
     return std::span(match_tails_).subspan(match.first_tail, match.arity);
   }
   void add_given(const Constraint& given, std::vector<Local>& out);
-  void add_best(std::uint32_t end, const std::vector<Local>& local);
-  void add_labels(std::uint32_t end, const std::vector<Local>& local);
-  void add_unary(std::uint32_t end);
+  void add_glued(std::uint32_t middle, std::uint32_t end, const Item& item, std::vector<NodeId>& sentence);
+  void add_goal(std::uint32_t end, NodeId sentence);
+  OpenCell open(std::uint32_t end) { return {{begin_, end}, any_cell(begin_, end)}; }
+  NodeId node_for(const OpenCell& cell, Symbol label);
+  // Turns what was found in a cell into edges, one node for each left-hand side. `uses` knows what the input gives each
+  // of the matches, and after them each of what is local.
+  template <class Uses>
+  void fill(const OpenCell& cell, std::span<const Match> matches, std::span<const Local> local, const Uses& uses);
+  template <class Uses>
+  void add_best(const OpenCell& cell, std::span<const Match> matches, std::span<const Local> local, const Uses& uses);
+  void add_labels(const OpenCell& cell, std::span<const Match> matches, std::span<const Local> local);
+  void add_unary(const OpenCell& cell);
+  TranslationForest finish(std::optional<FeatureId> edge_feature = std::nullopt);
 
+  const Lattice* lattice_;  // whose arcs have the words; nullptr: they are a sentence
   RuleCache& cache_;
   std::uint32_t reach_ = 0;
   std::vector<Symbol> symbols_;           // of the source words, in the table
@@ -143,6 +173,7 @@ class ChartMatcher final : public Matcher {
       : table_(std::move(table)), options_(options), unary_(*table_) {}
 
   std::size_t left_out() const override { return unary_.left_out; }
+  bool reads_lattices() const override { return true; }
 
   TranslationForest match(const Input& input, RuleCache& cache, Glue& glue) const override {
     return Chart(*table_, unary_, options_, input, cache, glue).run();
@@ -153,5 +184,54 @@ class ChartMatcher final : public Matcher {
   ChartOptions options_;
   UnaryRules unary_;
 };
+
+template <class Uses>
+void Chart::fill(const OpenCell& cell, std::span<const Match> matches, std::span<const Local> local, const Uses& uses) {
+  if (best_.limited()) return add_best(cell, matches, local, uses);
+  if (orders_labels()) add_labels(cell, matches, local);
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    const Use use = uses.of(i);
+    for (const RuleCache::Group& group : cache_.at(matches[i].node))
+      out_.add_edge(node_for(cell, group.lhs), tails_of(matches[i]), group.alternatives, kInside, use.value, use.arcs);
+  }
+  for (std::size_t i = 0; i < local.size(); ++i) {
+    const Use use = uses.of(matches.size() + i);
+    out_.add_edge(node_for(cell, local[i].label), {}, local[i].alternatives, kInside, use.value, use.arcs);
+  }
+  if (unary_.any) add_unary(cell);
+}
+
+// The same within limits.
+template <class Uses>
+void Chart::add_best(const OpenCell& cell, std::span<const Match> matches, std::span<const Local> local,
+                     const Uses& uses) {
+  best_.clear();
+  for (std::uint32_t i = 0; i < matches.size(); ++i) {
+    float below = uses.score(i);
+    for (const NodeId tail : tails_of(matches[i])) below += estimates_[tail];
+    for (const RuleCache::Group& group : cache_.at(matches[i].node))
+      best_.propose(group.lhs, group.alternatives, tails_of(matches[i]), below, i);
+  }
+  for (std::size_t i = 0; i < local.size(); ++i) {
+    const auto number = static_cast<std::uint32_t>(matches.size() + i);
+    best_.propose(local[i].label, local[i].alternatives, {}, uses.score(number), number, lenient_);
+  }
+  best_.choose(table_, unary_, cache_);
+  for (BestMatches::Label& label : best_.labels()) {
+    label.node = node_for(cell, label.label);
+    estimates_.resize(label.node + 1);
+    estimates_[label.node] = label.estimate;
+    out_.rank_node(label.node, label.rank);
+  }
+  for (const BestMatches::Match& match : best_.matches()) {
+    const NodeId head = best_.find(match.lhs).node;
+    if (match.below == Symbols::kNone) {
+      const Use use = uses.of(match.number);
+      out_.add_edge(head, match.tails, match.alternatives, kInside, use.value, use.arcs);
+    } else {
+      out_.add_edge(head, std::span(&best_.find(match.below).node, 1), match.alternatives, kInside);
+    }
+  }
+}
 
 }  // namespace treeglot

@@ -8,12 +8,16 @@
 
 #include "decode/gappy_walk.h"
 #include "decode/preferred_forest.h"
+#include "decode/unite_trees.h"
 #include "syntax/dependency_checks.h"
+#include "syntax/forest_stages.h"
 #include "syntax/forest_trees.h"
 #include "syntax/to_dependency.h"
 
 namespace treeglot {
 namespace {
+
+constexpr std::size_t kTreesForEach = 10;  // constituency trees looked at for each dependency tree that is wanted
 
 // What the matcher knows beyond the sentence.
 struct Knowledge {
@@ -559,6 +563,8 @@ HeadDependentsMatcher::HeadDependentsMatcher(FeatureSet& features, std::shared_p
       word_penalty_(features.space().word_penalty()),
       rule_penalty_(features.space().rule_penalty()),
       pseudo_(features.space().add("pseudo")) {
+  if (options.dependency_trees == 0) throw std::invalid_argument("dependency_trees is 0; expected at least 1");
+  if (options.dependency_trees > 1) parse_ = features.space().add("parse");
   if (options.augmented) {
     for (std::size_t f = 0; f < table_->dense_features(); ++f) {
       const std::string name(table_->feature_names().text(static_cast<Symbol>(f)));
@@ -576,7 +582,25 @@ TranslationForest HeadDependentsMatcher::match(const Input& input, RuleCache& ca
   if (input.dependency != nullptr) return match(input, *input.dependency, cache, glue);
   if (input.forest == nullptr || !input.forest->parsed()) return match_phrases(input, "without a tree", cache, glue);
   if (heads_ == nullptr) throw std::invalid_argument("a forest needs a head table to become a dependency tree");
+  if (options_.dependency_trees > 1) return match_several(input, cache, glue);
   return match(input, to_dependency(viterbi_tree(*input.forest), *heads_), cache, glue);
+}
+
+// Different constituents may give one dependency tree, which then has the probability of the best of them.
+TranslationForest HeadDependentsMatcher::match_several(const Input& input, RuleCache& cache, Glue& glue) const {
+  const std::size_t wanted = options_.dependency_trees;
+  std::vector<Dependency> trees;
+  std::vector<TranslationForest> forests;
+  std::vector<float> values;
+  for (const auto& [score, tree] : kbest_trees(conditional(*input.forest), wanted * kTreesForEach)) {
+    Dependency made = to_dependency(tree, *heads_);
+    if (std::ranges::find(trees, made) != trees.end()) continue;
+    forests.push_back(match(input, made, cache, glue));
+    values.push_back(static_cast<float>(score));
+    trees.push_back(std::move(made));
+    if (trees.size() == wanted) break;
+  }
+  return unite_trees(forests, values, parse_);
 }
 
 TranslationForest HeadDependentsMatcher::match_phrases(const Input& input, const std::string& why, RuleCache& cache,

@@ -13,6 +13,7 @@
 #include "decode/translation_forest.h"
 #include "syntax/dependency.h"
 #include "syntax/forest.h"
+#include "syntax/lattice.h"
 
 namespace treeglot {
 
@@ -25,10 +26,11 @@ struct Constraint {
 };
 
 struct Input {
-  std::vector<std::string_view> words;     // at least one
+  std::vector<std::string_view> words;     // at least one; of a lattice by arc, empty for an arc without a word
   std::vector<Constraint> constraints;     // sorted, without overlap
   const ParseForest* forest = nullptr;     // of these words, where the input is one
   const Dependency* dependency = nullptr;  // likewise
+  const Lattice* lattice = nullptr;        // likewise
   bool lenient = false;  // every word may pass through, and every structure stay in source order, whatever rules match
 };
 
@@ -38,6 +40,8 @@ class Matcher {
   // Alternatives come from `cache`; rules that the sentence needs beyond the table's from `glue`. Throws
   // std::invalid_argument for an input that it cannot use.
   virtual TranslationForest match(const Input& input, RuleCache& cache, Glue& glue) const = 0;
+  // Whether it takes lattices; others must not reach it.
+  virtual bool reads_lattices() const { return false; }
   // Rules of the table that it never uses, for they would close a circle of labels.
   virtual std::size_t left_out() const { return 0; }
 };

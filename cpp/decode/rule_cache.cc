@@ -8,7 +8,11 @@
 namespace treeglot {
 
 FeatureSpace::FeatureSpace()
-    : word_penalty_(add("word_penalty")), glue_(add("glue")), unknown_(add("unknown")), preferred_(add("preferred")) {}
+    : word_penalty_(add("word_penalty")),
+      glue_(add("glue")),
+      unknown_(add("unknown")),
+      preferred_(add("preferred")),
+      lattice_(add("lattice")) {}
 
 FeatureSpace::FeatureSpace(const FeatureSpace& common, const RuleTable& table, std::string prefix)
     : FeatureSpace(common) {
@@ -25,6 +29,7 @@ FeatureSpace::FeatureSpace(const RuleTable& table, std::string prefix) : prefix_
   glue_ = add("glue");
   unknown_ = add("unknown");
   preferred_ = add("preferred");
+  lattice_ = add("lattice");
 }
 
 Symbol TargetWords::find(std::string_view text) const {
@@ -79,11 +84,14 @@ RuleCache::Entry RuleCache::make(RuleTable::Node node) const {
   Entry entry{node, {}, {}, {}, {}};
   const RuleList rules = table_->rules_of(node);
   entry.alternatives.reserve(rules.size());
-  std::size_t symbols = 0;
+  std::size_t symbols = 0, links = 0;
   const bool copies = !words_.empty() || affiliates_;
-  for (std::size_t i = 0; copies && i < rules.size(); ++i) symbols += table_->target(rules[i]).size();
+  for (std::size_t i = 0; copies && i < rules.size(); ++i) {
+    symbols += table_->target(rules[i]).size();
+    links += table_->alignment(rules[i]).size();
+  }
   if (!words_.empty()) entry.targets.reserve(symbols);
-  if (affiliates_) entry.affiliations.reserve(symbols + rules.size());
+  if (affiliates_) entry.affiliations.reserve(symbols + 3 * rules.size() + 2 * links);
   const std::vector<Symbol> source =
       affiliates_ && !rules.empty() ? table_->rule(rules[0]).source : std::vector<Symbol>();
   const auto weights = scorer_.weights();

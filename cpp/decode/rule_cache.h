@@ -32,6 +32,7 @@ class FeatureSpace {
   FeatureId glue() const { return glue_; }                  // uses of S → S X
   FeatureId unknown() const { return unknown_; }            // source words that pass through
   FeatureId preferred() const { return preferred_; }        // the bonus of a glossary's preferred terms
+  FeatureId lattice() const { return lattice_; }            // scores of a lattice's arcs (natural log)
 
   FeatureId of_table(std::size_t feature) const { return table_.empty() ? feature : table_[feature]; }
 
@@ -42,7 +43,7 @@ class FeatureSpace {
   std::shared_ptr<Symbols> names_ = std::make_shared<Symbols>();
   std::string prefix_;
   std::vector<FeatureId> table_;  // by feature of the table; empty: the same numbers
-  FeatureId word_penalty_ = 0, rule_penalty_ = 0, glue_ = 0, unknown_ = 0, preferred_ = 0;
+  FeatureId word_penalty_ = 0, rule_penalty_ = 0, glue_ = 0, unknown_ = 0, preferred_ = 0, lattice_ = 0;
 };
 
 // The target words of a model: those of its table, or of several, whose first one keeps its numbers.

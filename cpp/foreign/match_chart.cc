@@ -92,15 +92,15 @@ class ForeignChart final : public Chart {
 
   std::uint32_t reach() const override { return options_.marked && begin_ == 0 ? length_ : Chart::reach(); }
 
-  void pass_through(bool matched, std::vector<Local>& out) override {
+  void pass_through(std::uint32_t word, bool matched, std::vector<Local>& out) override {
     if (options_.marked && (begin_ == 0 || begin_ + 1 == length_)) return;
     if (options_.pass_through == PassThrough::none || (options_.pass_through == PassThrough::unknown && matched))
       return;
-    for (const auto& [label, value] : passed_) out.push_back({label, unknown(value)});
+    for (const auto& [label, value] : passed_) out.push_back({label, unknown(words_[word], value)});
   }
 
-  std::span<const Alternative> unknown(float value) {
-    const std::string word(words_[begin_]);
+  std::span<const Alternative> unknown(std::string_view given, float value) {
+    const std::string word(given);
     std::vector<FeatureValue> features = {{matcher_.word_penalty_, 1.0f}, {matcher_.unknown_, value}};
     if (!matcher_.lengths_.empty()) {
       // As cdec has it: characters on a scale of powers of 1.6.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <stdexcept>
 
@@ -22,17 +23,17 @@ constexpr std::array<char, 200> kPairs = [] {
   return pairs;
 }();
 
-// A logarithm in [−99, 0] with seven decimals, the precision of a float of that size. The shortest digits that give the
-// float back would cost ten times as much.
+// A logarithm in [−99, 99] with seven decimals, the precision of a float of that size. The shortest digits that give
+// the float back would cost ten times as much.
 char* write_number(char* at, float value) {
-  const auto scaled = static_cast<std::uint64_t>(-double{value} * 1e7 + 0.5);
+  const auto scaled = static_cast<std::uint64_t>(std::abs(double{value}) * 1e7 + 0.5);
   if (scaled == 0) {
     *at = '0';
     return at + 1;
   }
   const auto whole = static_cast<std::uint32_t>(scaled / 10000000);
   const auto decimals = static_cast<std::uint32_t>(scaled % 10000000);
-  *at++ = '-';
+  if (value < 0) *at++ = '-';  // back-off weights can be above 1
   if (whole >= 10) *at++ = static_cast<char>('0' + whole / 10);
   *at++ = static_cast<char>('0' + whole % 10);
   if (decimals == 0) return at;

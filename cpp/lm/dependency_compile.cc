@@ -82,7 +82,8 @@ void copy_section(const Sections& from, std::string_view name, Sections& to, con
 
 }  // namespace
 
-DependencyModel compile_dependency(DependencyUnit unit, const EstimatedNgrams& left, const EstimatedNgrams& right,
+DependencyModel compile_dependency(DependencyUnit unit, DependencyConditioning conditioning,
+                                   const EstimatedNgrams& left, const EstimatedNgrams& right,
                                    const EstimatedNgrams& root) {
   struct Part {
     std::string name;
@@ -92,6 +93,7 @@ DependencyModel compile_dependency(DependencyUnit unit, const EstimatedNgrams& l
   const Part parts[] = {{"left", left, 3}, {"right", right, 3}, {"root", root, 1}};
   DependencyFacts facts;
   facts.unit = static_cast<std::uint32_t>(unit);
+  facts.conditioning = static_cast<std::uint32_t>(conditioning);
   Units units;
   for (std::size_t i = 0; i < std::size(parts); ++i) {
     const auto& [name, model, order] = parts[i];
@@ -108,12 +110,13 @@ DependencyModel compile_dependency(DependencyUnit unit, const EstimatedNgrams& l
   Strings texts;
   for (Symbol word = 0; word < units.size(); ++word) texts.append(units.text(word));
   Vocabulary::add_sections(texts, sections);
+  const std::string longest = "." + std::string(DependencyModel::kLongest[facts.conditioning]);
   for (const auto& [name, model, order] : parts) {
     const Sections part = compile_part(model, units);
     copy_section<NgramValue>(part, "unigrams", sections, name + ".unigrams");
     if (order == 1) continue;
     copy_section<FastBucket>(part, "table.2", sections, name + ".pairs");
-    copy_section<FastLastBucket>(part, "table.3", sections, name + ".windows");
+    copy_section<FastLastBucket>(part, "table.3", sections, name + longest);
   }
   return DependencyModel(std::move(sections));
 }

@@ -20,6 +20,18 @@
 
 namespace treeglot {
 
+// The outermost child on one side of a head, and the next one inside; kNoSibling where there is none. A child that no
+// later score can depend on counts as <unk>, 0. Models that look at one sibling have 0 for the other.
+struct DependencySiblings {
+  WordId last = 0, before = 0;
+
+  DependencySiblings then(WordId child) const { return {child, last}; }
+  friend bool operator==(const DependencySiblings&, const DependencySiblings&) = default;
+};
+
+constexpr WordId kNoSibling = kSentenceBegin;
+constexpr DependencySiblings kNoSiblings{kNoSibling, kNoSibling};
+
 // What a part of a dependency tree must keep to score what it is put into (the c2d page, "Decoding"). The roots of a
 // piece are words whose head is not in it. One root is a *fixed* structure, on which more may hang. Several roots
 // *float*: they wait for one head, on either side, and their scores with them. A piece without roots is empty. Numbers
@@ -28,17 +40,14 @@ struct DependencyState {
   static constexpr unsigned kMaxRoots = 8;  // what comes to more is settled, see dependency_connect.h
 
   std::uint32_t count = 0;  // of the roots
-  // The outermost children of the first root, kNoSibling where there is none. A child that no later score can depend on
-  // counts as <unk>, 0. Of floating roots they are needed when these are settled.
-  WordId left = 0, right = 0;
+  // Those of the first root. Floating roots need them when they are settled.
+  DependencySiblings left, right;
   std::array<WordId, kMaxRoots> roots{};
 
   bool fixed() const { return count == 1; }
   bool floating() const { return count > 1; }
   friend bool operator==(const DependencyState&, const DependencyState&) = default;
 };
-
-constexpr WordId kNoSibling = kSentenceBegin;
 
 static_assert(std::has_unique_object_representations_v<DependencyState>);
 

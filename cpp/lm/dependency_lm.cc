@@ -17,6 +17,9 @@ DependencyModel::DependencyModel(Sections sections) : sections_(std::move(sectio
   const auto facts = sections_.array<DependencyFacts>("model");
   if (facts.size() != 1) sections_.fail("is damaged: its section 'model' has another size");
   facts_ = facts.data();
+  const bool known = facts_->conditioning < std::size(kLongest);
+  if (!known) sections_.fail("is damaged: its section 'model' names no known conditioning");
+  conditioning_ = static_cast<DependencyConditioning>(facts_->conditioning);
   const std::size_t units = vocabulary_.size();
   units_ = static_cast<WordId>(units);
   roots_ = sections_.array<NgramValue>("root.unigrams");
@@ -26,7 +29,7 @@ DependencyModel::DependencyModel(Sections sections) : sections_(std::move(sectio
     const std::string name(kSideNames[side]);
     sides_[side].unigrams = sections_.array<NgramValue>(name + ".unigrams");
     const auto pairs = sections_.array<FastBucket>(name + ".pairs");
-    const auto windows = sections_.array<FastLastBucket>(name + ".windows");
+    const auto windows = sections_.array<FastLastBucket>(name + "." + std::string(kLongest[facts_->conditioning]));
     fits = fits && sides_[side].unigrams.size() == 2 * units && !pairs.empty() && !windows.empty();
     sides_[side].pairs = FastTable<FastBucket>(pairs);
     sides_[side].windows = FastTable<FastLastBucket>(windows);
@@ -48,14 +51,14 @@ void DependencyModel::score(const Dependency& sentence, Scores& out) const {
   out.length.resize(begin + words);
   for (std::size_t i = 0; i < words; ++i) out.unknown.push_back(units[i] == Vocabulary::kUnknown ? 1 : 0);
   for_each_arc(
-      sentence,
+      sentence, units,
       [&](std::size_t i) {
         out.log10[begin + i] = root(units[i]);
         out.length[begin + i] = 1;
       },
-      [&](std::size_t i, std::size_t sibling, DependencySide side) {
+      [&](std::size_t i, const DependencySiblings& siblings, DependencySide side) {
         const auto head = static_cast<std::size_t>(sentence.head(i));
-        const WordScore score = child(side, sibling == i ? kNoSibling : units[sibling], units[head], units[i]);
+        const WordScore score = child(side, siblings, units[head], units[i]);
         out.log10[begin + i] = score.log10;
         out.length[begin + i] = static_cast<std::uint8_t>(score.length);
       });

@@ -2,8 +2,8 @@
 // log10, as those of n-gram models.
 //
 // Its vocabulary are *units*, words or tags: <unk> is 0, then <s> and </s>, which are no units of a sentence. The left
-// and the right model have tables of an n-gram model of order 3. In them, the unit u as a head is the word u + the
-// number of units.
+// and the right model have tables of an n-gram model of order 3, over child_context() and the child. In them, the unit
+// u as a head is the word u + the number of units.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ namespace treeglot {
 
 // The section "model" of the file.
 struct DependencyFacts {
-  std::uint32_t unit = 0;  // DependencyUnit
-  std::uint32_t zero = 0;
+  std::uint32_t unit = 0;                                // DependencyUnit
+  std::uint32_t conditioning = 0;                        // DependencyConditioning
   std::array<std::array<std::uint64_t, 3>, 3> counts{};  // n-grams given, of the left, right and root model, by order
 };
 
@@ -35,6 +35,9 @@ class DependencyModel {
  public:
   static constexpr std::string_view kKind = "dependency-lm";
   static constexpr std::uint32_t kVersion = 1;
+  // The section of the longest n-grams. Its name depends on the conditioning, so that programs without the second one
+  // refuse its files.
+  static constexpr std::string_view kLongest[] = {"windows", "trigrams"};
 
   explicit DependencyModel(Sections sections);  // refuses, with FormatError, sections that do not fit together
   static DependencyModel open(const std::string& path, bool verify) {
@@ -43,6 +46,7 @@ class DependencyModel {
   void write(const std::string& path) const { sections_.write(path); }
 
   DependencyUnit unit() const { return static_cast<DependencyUnit>(facts_->unit); }
+  DependencyConditioning conditioning() const { return conditioning_; }
   const DependencyFacts& facts() const { return *facts_; }
   const Vocabulary& vocabulary() const { return vocabulary_; }
   std::uint64_t bytes() const { return sections_.size(); }
@@ -53,12 +57,12 @@ class DependencyModel {
     return found < std::size(kSpecialWords) ? Vocabulary::kUnknown : found;
   }
 
-  // P_L or P_R of a child. `sibling` is the next one that is nearer to the head, kNoSibling for the nearest child.
-  WordScore child(DependencySide side, WordId sibling, WordId head, WordId child) const {
+  // P_L or P_R of a child. `siblings` are nearer to the head.
+  WordScore child(DependencySide side, DependencySiblings siblings, WordId head, WordId child) const {
     const Side& tables = sides_[static_cast<std::size_t>(side)];
-    const WordId marked = head + units_;
-    const NgramKey pair = extend_key(key_of(child), marked), window = extend_key(pair, sibling);
-    const NgramKey context = extend_key(key_of(marked), sibling);
+    const auto [far, near] = child_context(conditioning_, head + units_, siblings);
+    const NgramKey pair = extend_key(key_of(child), near), window = extend_key(pair, far);
+    const NgramKey context = extend_key(key_of(near), far);
     tables.pairs.prefetch(pair);
     tables.windows.prefetch(window);
     tables.pairs.prefetch(context);
@@ -70,7 +74,7 @@ class DependencyModel {
       // A window is in the model only with the pair that it ends in.
       if (value.extends_left() && treeglot::find(tables.windows, window, value)) return {value.log10(), 3, true};
     } else {
-      score.log10 += tables.unigrams[marked].backoff;
+      score.log10 += tables.unigrams[near].backoff;
     }
     if (treeglot::find(tables.pairs, context, value)) score.log10 += value.backoff;
     return score;
@@ -78,12 +82,16 @@ class DependencyModel {
   // P_T.
   float root(WordId unit) const { return roots_[unit].log10(); }
 
-  // The sibling, or <unk> if no child that follows it on this side of the head can tell the difference.
-  WordId that_matters(DependencySide side, WordId sibling, WordId head) const {
+  // The siblings, with <unk> for those that make no difference to any child that follows on this side of the head.
+  DependencySiblings that_matter(DependencySide side, DependencySiblings siblings, WordId head) const {
+    const Side& tables = sides_[static_cast<std::size_t>(side)];
+    const auto [far, near] = child_context(conditioning_, head + units_, siblings);
     NgramValue value;
-    const NgramKey context = extend_key(key_of(head + units_), sibling);
-    return treeglot::find(sides_[static_cast<std::size_t>(side)].pairs, context, value) ? sibling
-                                                                                        : Vocabulary::kUnknown;
+    const bool seen = treeglot::find(tables.pairs, extend_key(key_of(near), far), value);
+    if (conditioning_ == DependencyConditioning::sibling) return {seen ? siblings.last : Vocabulary::kUnknown, 0};
+    if (siblings.last == kNoSibling) return {kNoSibling, 0};
+    if (!NgramValue::extends_right(tables.unigrams[near].backoff)) return {};
+    return {siblings.last, seen && NgramValue::extends_right(value.backoff) ? siblings.before : Vocabulary::kUnknown};
   }
 
   // What the roots of a piece score when they are the roots of the sentence.
@@ -108,7 +116,7 @@ class DependencyModel {
   // std::invalid_argument for a sentence without tags when the model is over tags.
   struct Scores {
     std::vector<float> log10;
-    std::vector<std::uint8_t> length;   // of what was found: 3 with sibling and head, 2 with head, 1
+    std::vector<std::uint8_t> length;   // of what was found: 3 with both of child_context(), 2 with the nearer, 1
     std::vector<std::uint8_t> unknown;  // 1: the model does not know the word
   };
   void score(const Dependency& sentence, Scores& out) const;
@@ -122,6 +130,7 @@ class DependencyModel {
 
   Sections sections_;
   const DependencyFacts* facts_ = nullptr;
+  DependencyConditioning conditioning_ = DependencyConditioning::sibling;
   Vocabulary vocabulary_;
   WordId units_ = 0;
   std::array<Side, 2> sides_;
@@ -129,7 +138,8 @@ class DependencyModel {
 };
 
 // The compiled model of what training estimated. Throws std::invalid_argument for models of other orders.
-DependencyModel compile_dependency(DependencyUnit unit, const EstimatedNgrams& left, const EstimatedNgrams& right,
+DependencyModel compile_dependency(DependencyUnit unit, DependencyConditioning conditioning,
+                                   const EstimatedNgrams& left, const EstimatedNgrams& right,
                                    const EstimatedNgrams& root);
 
 // Sentences by pointer. One that cannot be scored is refused with std::invalid_argument, which says which, from 1 on.

@@ -33,8 +33,10 @@ void check_unit(const DependencyModel& model, WordId unit) {
 }
 
 void check_state(const DependencyModel& model, const DependencyState& state) {
-  check_unit(model, state.left);
-  check_unit(model, state.right);
+  for (const auto& [last, before] : {state.left, state.right}) {
+    check_unit(model, last);
+    check_unit(model, before);
+  }
   for (const WordId root : state.roots) check_unit(model, root);
 }
 

@@ -28,7 +28,7 @@ namespace dependency_rule {
 
 // An item while children are put on it; of several roots, on the first.
 struct Work {
-  WordId left, right;
+  DependencySiblings left, right;
   std::uint32_t count;
   const WordId* roots;
 };
@@ -40,7 +40,7 @@ class ScoredArcs {
     out_ = DependencyState{};
     for (std::size_t i = 0; i < items.size(); ++i) {
       const DependencyState* const piece = items[i].piece;
-      work[i] = piece == nullptr ? Work{kNoSibling, kNoSibling, 1, &items[i].unit}
+      work[i] = piece == nullptr ? Work{kNoSiblings, kNoSiblings, 1, &items[i].unit}
                                  : Work{piece->left, piece->right, piece->count, piece->roots.data()};
     }
   }
@@ -59,14 +59,14 @@ class ScoredArcs {
     for (std::uint32_t i = work_[item].count; i-- > 0;) {
       const WordId child = work_[item].roots[i];
       log10_ += model_.child(DependencySide::left, on.left, on.roots[0], child).log10;
-      on.left = child;
+      on.left = on.left.then(child);
     }
   }
   void keep(std::int32_t item) {
     const Work& kept = work_[item];
     if (out_.count == 0) {
-      out_.left = model_.that_matters(DependencySide::left, kept.left, kept.roots[0]);
-      out_.right = model_.that_matters(DependencySide::right, kept.right, kept.roots[0]);
+      out_.left = model_.that_matter(DependencySide::left, kept.left, kept.roots[0]);
+      out_.right = model_.that_matter(DependencySide::right, kept.right, kept.roots[0]);
     }
     std::copy(kept.roots, kept.roots + kept.count, out_.roots.begin() + out_.count);
     out_.count += kept.count;
@@ -79,7 +79,7 @@ class ScoredArcs {
     for (std::uint32_t i = from; i < item.count; ++i) {
       const WordId child = item.roots[i];
       log10_ += model_.child(DependencySide::right, on.right, on.roots[0], child).log10;
-      on.right = child;
+      on.right = on.right.then(child);
     }
   }
 

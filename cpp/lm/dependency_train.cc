@@ -13,8 +13,12 @@ constexpr std::size_t kLeft = 0, kRight = 1, kRootSide = 2;  // the sides of Dep
 
 }  // namespace
 
-DependencyTrainer::DependencyTrainer(DependencyUnit unit, const FallbackDiscounts& fallback)
-    : unit_(unit), fallback_(fallback), counts_{WindowCounts(3), WindowCounts(3), WindowCounts(1)} {
+DependencyTrainer::DependencyTrainer(DependencyUnit unit, const FallbackDiscounts& fallback,
+                                     DependencyConditioning conditioning)
+    : unit_(unit),
+      conditioning_(conditioning),
+      fallback_(fallback),
+      counts_{WindowCounts(3), WindowCounts(3), WindowCounts(1)} {
   for (const std::string_view word : kSpecialWords) vocabulary_.intern(word);
   predicted_ = {true, false, false};
 }
@@ -27,7 +31,7 @@ void DependencyTrainer::add(const Dependency& sentence) {
   };
   if (texts.size() != sentence.size()) fail("has no tags; expected one for each word");
 
-  std::vector<Unit> units;
+  std::vector<Symbol> units, heads;
   std::string marked;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const Symbol child = vocabulary_.intern(texts[i]);
@@ -39,18 +43,22 @@ void DependencyTrainer::add(const Dependency& sentence) {
     const Symbol head = vocabulary_.intern(marked);
     predicted_.resize(vocabulary_.size());
     predicted_[child] = true;
-    units.push_back({child, head});
+    units.push_back(child);
+    heads.push_back(head);
   }
 
   for_each_arc(
-      sentence,
+      sentence, units,
       [&](std::size_t i) {
-        if (sentence.head(i) == Dependency::kRoot) counts_[kRootSide].add(std::array{units[i].child});
+        if (sentence.head(i) == Dependency::kRoot) counts_[kRootSide].add(std::array{units[i]});
       },
-      [&](std::size_t i, std::size_t sibling, DependencySide side) {
-        const Symbol before = sibling == i ? kSentenceBegin : units[sibling].child;
-        const Symbol head = units[static_cast<std::size_t>(sentence.head(i))].head;
-        counts_[static_cast<std::size_t>(side)].add(std::array{before, head, units[i].child});
+      [&](std::size_t i, const DependencySiblings& siblings, DependencySide side) {
+        const Symbol head = heads[static_cast<std::size_t>(sentence.head(i))];
+        const auto [far, near] = child_context(conditioning_, head, siblings);
+        const std::array window{far, near, units[i]};
+        // Nothing stands before the head of a sequence, as nothing stands before <s> in a text.
+        const bool begins = conditioning_ == DependencyConditioning::trigram && far == kNoSibling;
+        counts_[static_cast<std::size_t>(side)].add(std::span<const Symbol>(window).subspan(begins ? 1 : 0));
       });
 }
 

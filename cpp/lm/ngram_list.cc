@@ -5,6 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lm/ngram_words.h"
@@ -138,9 +139,7 @@ std::string section(const NgramModel& model, const Ngrams& ngrams, std::size_t f
   return out;
 }
 
-}  // namespace
-
-void write_arpa(const NgramModel& model, const std::function<void(std::string_view)>& write) {
+std::vector<Ngrams> all_ngrams(const NgramModel& model) {
   const NgramFacts& facts = model.facts();
   std::vector<Ngrams> orders;
   model.with_search([&](const auto& search) {
@@ -157,7 +156,20 @@ void write_arpa(const NgramModel& model, const std::function<void(std::string_vi
                                     ": the model is damaged");
     }
   });
-  const std::size_t first = facts.unknown_added != 0 ? 1 : 0;  // an <unk> that was not given
+  return orders;
+}
+
+}  // namespace
+
+std::vector<std::vector<WordId>> list_words(const NgramModel& model) {
+  std::vector<std::vector<WordId>> words;
+  for (Ngrams& ngrams : all_ngrams(model)) words.push_back(std::move(ngrams.words));
+  return words;
+}
+
+void write_arpa(const NgramModel& model, const std::function<void(std::string_view)>& write) {
+  const std::vector<Ngrams> orders = all_ngrams(model);
+  const std::size_t first = model.facts().unknown_added != 0 ? 1 : 0;  // an <unk> that was not given
   std::string header = "\\data\\\n";
   for (const Ngrams& ngrams : orders)
     header += "ngram " + std::to_string(ngrams.order) + "=" +

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string_view>
+#include <vector>
 
 #include "lm/ngram.h"
 
@@ -14,5 +15,8 @@ namespace treeglot {
 // is quadratic in the vocabulary. It also finds the false positives, which then have the scores that the compiled model
 // gives them.
 void write_arpa(const NgramModel& model, const std::function<void(std::string_view)>& write);
+
+// The words of all n-grams, found in the same way: by order, and n for each n-gram of order n. <unk> is a 1-gram.
+std::vector<std::vector<WordId>> list_words(const NgramModel& model);
 
 }  // namespace treeglot

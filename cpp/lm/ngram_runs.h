@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/scratch.h"
 #include "base/symbols.h"
-#include "lm/scratch.h"
 
 namespace treeglot {
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "base/scratch.h"
 #include "base/symbols.h"
 #include "lm/estimated_ngrams.h"
 #include "lm/kneser_ney.h"
 #include "lm/ngram_runs.h"
-#include "lm/scratch.h"
 
 namespace treeglot {
 

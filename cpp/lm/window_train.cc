@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -12,34 +11,11 @@ namespace treeglot {
 
 namespace {
 
-// The numbers of `list` in the order of their words from the last one of [0, length) to the first; stable.
-std::vector<std::uint32_t> sorted(const NgramList& list, unsigned length, std::size_t vocabulary) {
-  std::vector<std::uint32_t> order(list.size()), spare(list.size());
-  std::iota(order.begin(), order.end(), 0);
-  for (unsigned column = 0; column < length; ++column) {
-    std::vector<std::uint32_t> next(vocabulary + 1);
-    for (const std::uint32_t i : order) ++next[list[i][column] + 1];
-    std::partial_sum(next.begin(), next.end(), next.begin());
-    for (const std::uint32_t i : order) spare[next[list[i][column]]++] = i;
-    order.swap(spare);
-  }
-  return order;
-}
-
-void append(NgramList& to, std::span<const Symbol> words) {
-  to.words.insert(to.words.end(), words.begin(), words.end());
-}
-
-// Whether an n-gram is not the one added last.
-bool is_new(const NgramList& list, std::span<const Symbol> ngram) {
-  return list.size() == 0 || !std::ranges::equal(list[list.size() - 1], ngram);
-}
-
 // The contexts of n-grams, and for each n-gram the number of its own.
 std::vector<std::uint32_t> number_contexts(const NgramList& ngrams, std::size_t vocabulary, NgramList& contexts) {
   contexts.length = ngrams.length - 1;
   std::vector<std::uint32_t> numbers(ngrams.size());
-  for (const std::uint32_t i : sorted(ngrams, contexts.length, vocabulary)) {
+  for (const std::uint32_t i : sorted_backwards(ngrams, contexts.length, vocabulary)) {
     const auto context = ngrams[i].first(contexts.length);
     if (is_new(contexts, context)) append(contexts, context);
     numbers[i] = static_cast<std::uint32_t>(contexts.size() - 1);
@@ -50,52 +26,80 @@ std::vector<std::uint32_t> number_contexts(const NgramList& ngrams, std::size_t 
 }  // namespace
 
 void WindowCounts::add(std::span<const Symbol> window, std::uint32_t count) {
-  if (window.size() != length_) {
-    throw std::invalid_argument("a window of " + std::to_string(window.size()) + " words; expected " +
-                                std::to_string(length_));
+  if (window.empty() || window.size() > rows_.size()) {
+    throw std::invalid_argument("a window of " + std::to_string(window.size()) + " words; expected 1 to " +
+                                std::to_string(rows_.size()));
   }
-  if (counts_.size() == limit_) {
-    combine(std::size_t{*std::ranges::max_element(words_)} + 1);
-    if (counts_.size() > limit_ / 2) limit_ *= 2;
+  Rows& rows = rows_[window.size() - 1];
+  if (rows.counts.size() == rows.limit) {
+    combine(rows, std::size_t{*std::ranges::max_element(rows.list.words)} + 1);
+    if (rows.counts.size() > rows.limit / 2) rows.limit *= 2;
   }
-  words_.insert(words_.end(), window.begin(), window.end());
-  counts_.push_back(count);
+  append(rows.list, window);
+  rows.counts.push_back(count);
   total_ += count;
 }
 
 // Puts the windows in order and adds up equal ones.
-void WindowCounts::combine(std::size_t vocabulary) {
-  NgramList list{length_, std::move(words_)};
-  NgramList different{length_, {}};
+void WindowCounts::combine(Rows& rows, std::size_t vocabulary) {
+  const NgramList& list = rows.list;
+  NgramList different{list.length, {}};
   std::vector<std::uint32_t> counts;
-  for (const std::uint32_t i : sorted(list, length_, vocabulary)) {
+  for (const std::uint32_t i : sorted_backwards(list, list.length, vocabulary)) {
     if (is_new(different, list[i])) {
       append(different, list[i]);
-      counts.push_back(counts_[i]);
-    } else if (counts.back() > std::numeric_limits<std::uint32_t>::max() - counts_[i]) {
+      counts.push_back(rows.counts[i]);
+    } else if (counts.back() > std::numeric_limits<std::uint32_t>::max() - rows.counts[i]) {
       throw std::invalid_argument("a window is counted more than 4294967295 times");
     } else {
-      counts.back() += counts_[i];
+      counts.back() += rows.counts[i];
     }
   }
-  words_ = std::move(different.words);
-  counts_ = std::move(counts);
+  rows.list = std::move(different);
+  rows.counts = std::move(counts);
 }
 
+namespace {
+
+// Adds n-grams to a sorted list with counts; all are new. Gives the new place of each n-gram that was there.
+std::vector<std::uint32_t> merge_into(NgramList& list, std::vector<std::uint32_t>& counts, const NgramList& more,
+                                      std::span<const std::uint32_t> more_counts) {
+  NgramList merged{list.length, {}};
+  std::vector<std::uint32_t> merged_counts, places;
+  std::size_t i = 0, k = 0;
+  while (i < list.size() || k < more.size()) {
+    const bool old = k == more.size() || (i < list.size() && before_backwards(list[i], more[k]));
+    if (!old && i < list.size() && !before_backwards(more[k], list[i])) {
+      throw std::invalid_argument(
+          "a longer window ends in a shorter one; expected none to stand before its first word");
+    }
+    if (old) places.push_back(static_cast<std::uint32_t>(merged.size()));
+    append(merged, old ? list[i] : more[k]);
+    merged_counts.push_back(old ? counts[i] : more_counts[k]);
+    ++(old ? i : k);
+  }
+  list = std::move(merged);
+  counts = std::move(merged_counts);
+  return places;
+}
+
+}  // namespace
+
 WindowTables WindowCounts::tables(std::size_t vocabulary) {
-  combine(vocabulary);
+  for (Rows& rows : rows_) combine(rows, vocabulary);
+  const std::size_t length = rows_.size();
   WindowTables tables;
-  tables.ngrams.resize(length_);
-  tables.contexts.resize(length_ - 1);
-  tables.orders.resize(length_ - 1);
-  tables.counts_of_counts.resize(length_);
-  tables.ngrams.back() = {length_, std::move(words_)};
-  std::vector<std::uint32_t> count = std::move(counts_);
-  for (unsigned order = length_; order > 1; --order) {
+  tables.ngrams.resize(length);
+  tables.contexts.resize(length - 1);
+  tables.orders.resize(length - 1);
+  tables.counts_of_counts.resize(length);
+  tables.ngrams.back() = std::move(rows_.back().list);
+  std::vector<std::uint32_t> count = std::move(rows_.back().counts);
+  for (std::size_t order = length; order > 1; --order) {
     const NgramList& ngrams = tables.ngrams[order - 1];
     OrderCounts& here = tables.orders[order - 2];
     NgramList& below = tables.ngrams[order - 2];
-    below.length = order - 1;
+    below.length = ngrams.length - 1;
     std::vector<std::uint32_t> extensions;
     here.lower.reserve(ngrams.size());
     for (std::size_t i = 0; i < ngrams.size(); ++i) {
@@ -106,6 +110,11 @@ WindowTables WindowCounts::tables(std::size_t vocabulary) {
       }
       ++extensions.back();
       here.lower.push_back(static_cast<std::uint32_t>(below.size() - 1));
+    }
+    const Rows& shorter = rows_[order - 2];
+    if (!shorter.counts.empty()) {
+      const auto places = merge_into(below, extensions, shorter.list, shorter.counts);
+      for (std::uint32_t& lower : here.lower) lower = places[lower];
     }
     here.context = number_contexts(ngrams, vocabulary, tables.contexts[order - 2]);
     here.contexts = tables.contexts[order - 2].size();
@@ -118,17 +127,13 @@ WindowTables WindowCounts::tables(std::size_t vocabulary) {
     tables.counts_of_counts[0].add(count[i]);
   }
   // From places in the list to words: the lower n-grams of bigrams are words.
-  if (length_ > 1) {
+  if (length > 1) {
     for (std::uint32_t& lower : tables.orders[0].lower) lower = tables.ngrams[0][lower][0];
   }
   return tables;
 }
 
 namespace {
-
-bool before(std::span<const Symbol> a, std::span<const Symbol> b) {
-  return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend());
-}
 
 // The n-grams of an order with their probabilities, and the contexts of the order above with their weights, as one list
 // in order. The highest order has no contexts.
@@ -140,8 +145,8 @@ class OrderMerger {
              std::span<const ContextWeight> weights) {
     std::size_t n = 0, c = 0;
     while (n < ngrams.size() || c < contexts.size()) {
-      const bool ngram = n < ngrams.size() && (c == contexts.size() || !before(contexts[c], ngrams[n]));
-      const bool context = c < contexts.size() && (n == ngrams.size() || !before(ngrams[n], contexts[c]));
+      const bool ngram = n < ngrams.size() && (c == contexts.size() || !before_backwards(contexts[c], ngrams[n]));
+      const bool context = c < contexts.size() && (n == ngrams.size() || !before_backwards(ngrams[n], contexts[c]));
       add(ngram ? ngrams[n] : contexts[c], ngram ? probability[n] : 0.0f, context ? weights[c].backoff : 1.0f);
       n += ngram;
       c += context;

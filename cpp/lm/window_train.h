@@ -8,20 +8,13 @@
 #include "base/symbols.h"
 #include "lm/estimated_ngrams.h"
 #include "lm/kneser_ney.h"
+#include "lm/ngram_rows.h"
 
 namespace treeglot {
 
-// Counts of windows: n-grams that are given one by one, all of one length, instead of being read off a running text.
-// The last word of a window is predicted from those before it; backing off drops its first word.
-
-// Some n-grams of one length, words oldest first, in the order of their words read backwards.
-struct NgramList {
-  unsigned length = 1;
-  std::vector<Symbol> words;  // `length` each
-
-  std::size_t size() const { return words.size() / length; }
-  std::span<const Symbol> operator[](std::size_t i) const { return {words.data() + i * length, length}; }
-};
+// Counts of windows: n-grams that are given one by one instead of being read off a running text. The last word of a
+// window is predicted from those before it; backing off drops its first word. All have one length, except those before
+// which nothing can stand. These are shorter, and their counts are plain, as counts of n-grams with <s> are in a text.
 
 // The windows' last n words, for every n. Their contexts need not be among them: a context may be made of words that
 // are never predicted.
@@ -35,22 +28,29 @@ struct WindowTables {
 
 class WindowCounts {
  public:
-  explicit WindowCounts(unsigned length) : length_(length) {}
+  explicit WindowCounts(unsigned length) : rows_(length) {
+    for (unsigned i = 0; i < length; ++i) rows_[i].list.length = i + 1;
+  }
 
+  // Throws std::invalid_argument for a longer or an empty window.
   void add(std::span<const Symbol> window, std::uint32_t count = 1);
   std::uint64_t total() const { return total_; }
 
   // The adjusted counts of all orders: plain in the highest, below it the number of different words that come before.
+  // Throws std::invalid_argument if a longer window ends in a shorter one.
   WindowTables tables(std::size_t vocabulary);
 
  private:
-  void combine(std::size_t vocabulary);
+  struct Rows {
+    NgramList list;
+    std::vector<std::uint32_t> counts;
+    std::size_t limit = std::size_t{1} << 22;  // windows; equal ones are added up when there are so many
+  };
 
-  unsigned length_;
-  std::vector<Symbol> words_;  // of the windows
-  std::vector<std::uint32_t> counts_;
+  static void combine(Rows& rows, std::size_t vocabulary);
+
+  std::vector<Rows> rows_;  // by length - 1
   std::uint64_t total_ = 0;
-  std::size_t limit_ = std::size_t{1} << 22;  // windows; equal ones are added up when there are so many
 };
 
 struct WindowModel {

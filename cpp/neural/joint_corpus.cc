@@ -54,6 +54,14 @@ bool is_reserved(std::string_view word) {
          word == JointVocabulary::kDigits || (word.starts_with("<*") && word.ends_with('>'));
 }
 
+// How often each word of a side occurs.
+std::vector<std::uint64_t> counts_of(const JointCorpus& corpus, bool target, std::size_t words) {
+  std::vector<std::uint64_t> counts(words);
+  for (std::size_t pair = 0; pair < corpus.pairs(); ++pair)
+    for (const Symbol word : target ? corpus.target(pair) : corpus.source(pair)) ++counts[word];
+  return counts;
+}
+
 }  // namespace
 
 void JointCorpus::add(std::span<const std::string_view> source, std::span<const std::string_view> target,
@@ -65,11 +73,30 @@ void JointCorpus::add(std::span<const std::string_view> source, std::span<const 
   }
   if (links.size() == 0) ++unlinked_;
   for (const std::string_view word : source) source_.push_back(source_words_.intern(word));
-  for (const std::string_view word : target) target_.push_back(target_words_.intern(word));
-  const auto none = static_cast<std::uint32_t>(source.size() + 1);
-  std::ranges::copy(affiliations(links.links(), target.size(), none), std::back_inserter(affiliated_));
+  if (lexical_) {
+    for (const std::string& text : translations(source.size(), target, links.links()))
+      target_.push_back(target_words_.intern(text));
+    for (std::uint32_t at = 0; at < source.size(); ++at) affiliated_.push_back(at);
+  } else {
+    for (const std::string_view word : target) target_.push_back(target_words_.intern(word));
+    const auto none = static_cast<std::uint32_t>(source.size() + 1);
+    std::ranges::copy(affiliations(links.links(), target.size(), none), std::back_inserter(affiliated_));
+  }
   source_begin_.push_back(source_.size());
   target_begin_.push_back(target_.size());
+}
+
+std::vector<std::string> translations(std::size_t source_words, std::span<const std::string_view> target,
+                                      std::span<const Link> links) {
+  std::vector<Link> sorted(links.begin(), links.end());
+  std::ranges::sort(sorted, {}, &Link::target);
+  std::vector<std::string> out(source_words);
+  for (const Link link : sorted) {
+    std::string& text = out[link.source];
+    if (!text.empty()) text += ' ';
+    text += target[link.target];
+  }
+  return out;
 }
 
 std::uint64_t JointCorpus::checksum() const {
@@ -82,12 +109,11 @@ std::uint64_t JointCorpus::checksum() const {
 
 JointWords choose_words(const JointCorpus& corpus, bool target, std::uint64_t least, std::uint64_t least_fallback) {
   const Symbols& symbols = target ? corpus.target_words() : corpus.source_words();
-  std::vector<std::uint64_t> counts(symbols.size());
-  for (std::size_t pair = 0; pair < corpus.pairs(); ++pair)
-    for (const Symbol word : target ? corpus.target(pair) : corpus.source(pair)) ++counts[word];
+  const std::vector<std::uint64_t> counts = counts_of(corpus, target, symbols.size());
+  const Symbol missing = target && corpus.lexical() ? symbols.find("") : Symbols::kNone;  // a missing translation
   std::vector<Symbol> kept, rare;
   for (Symbol word = 0; word < symbols.size(); ++word)
-    (counts[word] >= least && !is_reserved(symbols.text(word)) ? kept : rare).push_back(word);
+    if (word != missing) (counts[word] >= least && !is_reserved(symbols.text(word)) ? kept : rare).push_back(word);
   std::ranges::sort(kept, [&](Symbol a, Symbol b) {
     return counts[a] != counts[b] ? counts[a] > counts[b] : symbols.text(a) < symbols.text(b);
   });
@@ -96,7 +122,11 @@ JointWords choose_words(const JointCorpus& corpus, bool target, std::uint64_t le
   out.numbers.assign(symbols.size(), JointVocabulary::kUnknown);
   for (const std::string_view word : JointVocabulary::kSpecialWords) out.texts.append(word);
   out.counts.assign(JointVocabulary::kSpecial, 0);
-  out.counts[JointVocabulary::kEnd] = corpus.pairs();
+  if (!corpus.lexical()) out.counts[JointVocabulary::kEnd] = corpus.pairs();
+  if (missing != Symbols::kNone) {
+    out.numbers[missing] = JointVocabulary::kNone;
+    out.counts[JointVocabulary::kNone] = counts[missing];
+  }
   out.share.assign(JointVocabulary::kSpecial, 0.0f);
   for (std::size_t kind = 0; kind <= JointVocabulary::kLongestEnding; ++kind) {
     std::vector<Fallback> found = fallbacks_of_kind(symbols, counts, rare, kind, least_fallback);
@@ -146,7 +176,7 @@ JointExamples make_examples(const JointCorpus& corpus, const JointFacts& facts,
     out.begins.push_back(out.sources.size());
     if (facts.sentence != 0)
       for (const Symbol word : source) out.sources.push_back(source_numbers[word]);
-    for (std::size_t i = 0; i <= target.size(); ++i) {
+    for (std::size_t i = 0; i < target.size() + (corpus.lexical() ? 0 : 1); ++i) {
       const std::ptrdiff_t affiliated = i < target.size() ? corpus.affiliated(pair)[i] : length;
       append_window(source, affiliated, facts, source_numbers, out.contexts);
       for (std::size_t k = 1; k <= facts.history; ++k)

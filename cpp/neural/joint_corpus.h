@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,15 +16,20 @@
 
 namespace treeglot {
 
+// With `lexical`, the corpus of a lexical translation model. The "target words" of a pair are then the translations of
+// its source words. Each is affiliated with its source word. The text of a missing translation is empty.
 class JointCorpus : public Exclusive {
  public:
+  explicit JointCorpus(bool lexical = false) : lexical_(lexical) {}
+
   // Adds a pair. One with an empty side is counted and left out. Throws std::invalid_argument for links outside of it.
   void add(std::span<const std::string_view> source, std::span<const std::string_view> target, const Alignment& links);
 
   std::size_t pairs() const { return source_begin_.size() - 1; }
   std::size_t empty() const { return empty_; }        // pairs left out
   std::size_t unlinked() const { return unlinked_; }  // pairs without links
-  std::size_t examples() const { return target_.size() + pairs(); }
+  bool lexical() const { return lexical_; }
+  std::size_t examples() const { return target_.size() + (lexical_ ? 0 : pairs()); }
   const Symbols& source_words() const { return source_words_; }
   const Symbols& target_words() const { return target_words_; }
   std::span<const Symbol> source(std::size_t pair) const { return slice(source_, source_begin_, pair); }
@@ -38,12 +44,17 @@ class JointCorpus : public Exclusive {
     return std::span(values).subspan(begin[pair], begin[pair + 1] - begin[pair]);
   }
 
+  bool lexical_;
   Symbols source_words_, target_words_;
   std::vector<Symbol> source_, target_;
   std::vector<std::uint32_t> affiliated_;
   std::vector<std::uint64_t> source_begin_ = {0}, target_begin_ = {0};
   std::size_t empty_ = 0, unlinked_ = 0;
 };
+
+// The translation of each source word: the target words that are linked with it, in their order, with blanks between.
+std::vector<std::string> translations(std::size_t source_words, std::span<const std::string_view> target,
+                                      std::span<const Link> links);
 
 // The words of one side: special words, fallbacks, words, the more frequent first.
 struct JointWords {
@@ -57,7 +68,8 @@ struct JointWords {
 // Words that occur less than `least` times have fallbacks; a fallback stands for at least `least_fallback` tokens.
 JointWords choose_words(const JointCorpus& corpus, bool target, std::uint64_t least, std::uint64_t least_fallback);
 
-// The examples of a corpus: for each target word, and for the end of each sentence, what it is predicted from.
+// The examples of a corpus: what each target word, and the end of each sentence, is predicted from. A lexical corpus
+// has no ends.
 struct JointExamples {
   std::size_t width = 0;  // numbers in a context: the window's source words, then the history, newest first
   std::vector<std::uint32_t> contexts;  // [examples][width]

@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "neural/lexical_feature.h"
+
 namespace treeglot {
 namespace {
 
@@ -26,7 +28,13 @@ void add_joint(FeatureSet& features, std::shared_ptr<const JointModel> model, co
   const TargetWords& words = features.words();
   auto ids = std::make_shared<std::vector<std::uint32_t>>(words.size());
   for (Symbol word = 0; word < ids->size(); ++word) (*ids)[word] = model->target().find(words.text(word));
-  FeatureSet::Factory made = factory(model, ids, features.space().add(name));
+  const FeatureId score = features.space().add(name);
+  FeatureSet::Factory made;
+  if (model->facts().lexical()) {
+    made = [=, &words] { return std::make_unique<LexicalFeature>(model, words, ids, score); };
+  } else {
+    made = factory(model, ids, score);
+  }
   features.affiliate();
   features.add(std::move(made));
 }

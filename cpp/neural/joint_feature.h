@@ -130,7 +130,7 @@ class JointFeature final : public Feature<JointFeature<N>, JointState<N>> {
   mutable std::vector<std::uint32_t> affiliated_;
 };
 
-// Adds the feature NAME.
+// Adds the feature NAME: that of a lexical model if the model has no history.
 void add_joint(FeatureSet& features, std::shared_ptr<const JointModel> model, const std::string& name = "neural");
 
 }  // namespace treeglot

@@ -18,11 +18,12 @@ constexpr std::uint32_t kMostHistory = 16, kMostAround = 64, kMostUnits = 1u << 
 
 bool sound(const JointFacts& facts) {
   const auto units = [](std::uint32_t count, bool may_be_none) {
-    return count % neural::kLanes == 0 && count <= kMostUnits && (may_be_none || count > 0);
+    return count % kLanes == 0 && count <= kMostUnits && (may_be_none || count > 0);
   };
-  return facts.history >= 1 && facts.history <= kMostHistory && facts.before <= kMostAround &&
-         facts.after <= kMostAround && facts.has_source <= 1 && units(facts.embedding, facts.has_source == 0) &&
-         units(facts.hidden, false) && units(facts.second, true) && facts.sentence <= facts.has_source;
+  return (facts.history >= 1 || facts.has_source == 1) && facts.history <= kMostHistory &&
+         facts.before <= kMostAround && facts.after <= kMostAround && facts.has_source <= 1 &&
+         units(facts.embedding, facts.has_source == 0) && units(facts.hidden, false) && units(facts.second, true) &&
+         facts.sentence <= facts.has_source;
 }
 
 // The sections of floats: their names, and how many numbers they have.

@@ -12,6 +12,10 @@
 // Training makes the output self-normalised: the scores of all words need no sum. The source part is the same for all
 // target words with one affiliated word: prepare() computes it once per source position. The target part is a sum of
 // table rows, in which embeddings and weights are multiplied already.
+//
+// A model without history is a lexical translation model: the probability of a source word's translation, given the
+// source words around it. The translation is the text of all target words that are linked with the source word, with
+// blanks between them, or <none>. Each source word has one, so it is its own affiliated word.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +33,7 @@ namespace treeglot {
 
 // The section "model" of the file.
 struct JointFacts {
-  std::uint32_t history = 3;            // target words before the predicted one
+  std::uint32_t history = 3;            // target words before the predicted one; 0: a lexical translation model
   std::uint32_t before = 5, after = 5;  // source words before and after the affiliated one
   std::uint32_t has_source = 1;         // 0: no source words at all, a plain language model
   std::uint32_t embedding = 0;          // of source words: a multiple of 16
@@ -38,6 +42,7 @@ struct JointFacts {
   std::uint32_t source_fallbacks = 0, target_fallbacks = 0;
   std::uint32_t sentence = 0;  // 1: the mean of all source words is an input
 
+  bool lexical() const { return history == 0; }
   std::uint32_t window() const { return has_source != 0 ? before + 1 + after : 0; }
   std::uint32_t sources() const { return window() + sentence; }         // inputs that are source words
   std::uint32_t last() const { return second != 0 ? second : hidden; }  // units that the output sees
@@ -58,6 +63,7 @@ class JointVocabulary {
   JointVocabulary(const Sections& sections, const std::string& name, std::uint32_t fallbacks);
 
   std::uint32_t find(std::string_view word) const;  // of any text: never a special word other than <unk>
+  std::uint32_t find_translation(std::string_view text) const { return text.empty() ? kNone : find(text); }
   std::string_view word(std::uint32_t id) const { return words_.word(id); }
   std::size_t size() const { return words_.size(); }
   std::uint32_t first_word() const { return first_word_; }  // all numbers before it are special words and fallbacks

@@ -12,8 +12,6 @@
 namespace treeglot {
 namespace {
 
-using neural::kLanes;
-
 constexpr std::size_t kPiece = 64;              // rows that are one piece of work
 constexpr float kNoWeight = -1e30f;             // log weight of a column that only fills up
 constexpr std::uint64_t kRowsOfStep = 0x10001;  // more than a batch has

@@ -5,6 +5,18 @@
 #include "syntax/affiliation.h"
 
 namespace treeglot {
+namespace {
+
+void add_score(const JointModel& model, const float* hidden, std::uint32_t word, bool normalise, JointScores& out) {
+  float score = model.score(hidden, word);
+  if (normalise) {
+    out.log_sums.push_back(model.log_sum(hidden));
+    score -= static_cast<float>(out.log_sums.back());
+  }
+  out.log_probabilities.push_back(score);
+}
+
+}  // namespace
 
 void score_words(const JointModel& model, std::span<const std::uint32_t> source, std::span<const std::uint32_t> target,
                  std::span<const Link> links, bool normalise, JointScores& out) {
@@ -17,14 +29,19 @@ void score_words(const JointModel& model, std::span<const std::uint32_t> source,
   for (std::size_t i = 0; i < affiliated.size(); ++i) {
     const std::uint32_t word = i < target.size() ? target[i] : JointVocabulary::kEnd;
     model.hidden(rows[affiliated[i]], history.data(), hidden.data());
-    float score = model.score(hidden.data(), word);
-    if (normalise) {
-      out.log_sums.push_back(model.log_sum(hidden.data()));
-      score -= static_cast<float>(out.log_sums.back());
-    }
-    out.log_probabilities.push_back(score);
+    add_score(model, hidden.data(), word, normalise, out);
     std::shift_right(history.begin(), history.end(), 1);
     history.front() = word;
+  }
+}
+
+void score_translations(const JointModel& model, std::span<const std::uint32_t> source,
+                        std::span<const std::uint32_t> translations, bool normalise, JointScores& out) {
+  const JointModel::Rows rows = model.prepare(source);
+  std::vector<float> hidden(model.facts().last());
+  for (std::size_t at = 0; at < source.size(); ++at) {
+    model.hidden(rows[at], nullptr, hidden.data());
+    add_score(model, hidden.data(), translations[at], normalise, out);
   }
 }
 

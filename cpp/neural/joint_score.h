@@ -11,7 +11,7 @@
 namespace treeglot {
 
 struct JointScores {
-  std::vector<float> log_probabilities;  // of each target word and of the sentence's end
+  std::vector<float> log_probabilities;  // of each target word and of the sentence's end; of a lexical model, below
   std::vector<double> log_sums;          // JointModel::log_sum at each, if asked for
 };
 
@@ -19,5 +19,8 @@ struct JointScores {
 // numbers and links are trusted.
 void score_words(const JointModel& model, std::span<const std::uint32_t> source, std::span<const std::uint32_t> target,
                  std::span<const Link> links, bool normalise, JointScores& out);
+// Those of a lexical model: a score for each source word, given the number of its translation.
+void score_translations(const JointModel& model, std::span<const std::uint32_t> source,
+                        std::span<const std::uint32_t> translations, bool normalise, JointScores& out);
 
 }  // namespace treeglot

@@ -30,7 +30,8 @@ struct State {
 
 std::uint64_t key_of(const JointCorpus& corpus, const JointCorpus& held_out, const JointTrainOptions& o) {
   std::uint64_t key = hash_number(hash_number(JointModel::kVersion) + corpus.checksum()) + held_out.checksum();
-  for (const std::int64_t value : {o.history, o.before, o.after, std::int64_t{o.source}, std::int64_t{o.sentence},
+  const std::int64_t history = joint_facts(o).history;
+  for (const std::int64_t value : {history, o.before, o.after, std::int64_t{o.source}, std::int64_t{o.sentence},
                                    o.embedding, o.hidden, o.second, o.least_source, o.least_target, o.least_fallback,
                                    o.loss.samples, o.loss.frequent, o.batch, o.epochs, o.patience, o.seed})
     key = hash_number(key + static_cast<std::uint64_t>(value));
@@ -56,12 +57,16 @@ bool load_block(const Sections& sections, const std::string& name, JointNetwork:
   return true;
 }
 
-std::vector<std::uint32_t> find_all(const Symbols& symbols, const JointWords& words) {
+// The numbers of all words. An empty text is a missing translation if the corpus is `lexical`.
+std::vector<std::uint32_t> find_all(const Symbols& symbols, const JointWords& words, bool lexical = false) {
   Sections sections(JointModel::kKind, JointModel::kVersion);
   Vocabulary::add_sections(words.texts, sections);
   const JointVocabulary vocabulary(sections, "words", words.fallbacks);
   std::vector<std::uint32_t> out;
-  for (Symbol word = 0; word < symbols.size(); ++word) out.push_back(vocabulary.find(symbols.text(word)));
+  for (Symbol word = 0; word < symbols.size(); ++word) {
+    const std::string_view text = symbols.text(word);
+    out.push_back(lexical ? vocabulary.find_translation(text) : vocabulary.find(text));
+  }
   return out;
 }
 
@@ -79,7 +84,7 @@ class Run {
                              static_cast<std::uint64_t>(options.least_fallback))),
         examples_(make_examples(corpus, facts_, source_.numbers, target_.numbers)),
         held_out_(make_examples(held_out, facts_, find_all(held_out.source_words(), source_),
-                                find_all(held_out.target_words(), target_))),
+                                find_all(held_out.target_words(), target_, held_out.lexical()))),
         network_(facts_, source_.texts.size(), target_.counts, options.loss, static_cast<std::uint64_t>(options.seed)),
         best_(network_.values()),
         crew_(threads),
@@ -220,7 +225,7 @@ class Run {
 
 JointFacts joint_facts(const JointTrainOptions& options) {
   JointFacts facts;
-  facts.history = static_cast<std::uint32_t>(options.history);
+  facts.history = options.lexical ? 0 : static_cast<std::uint32_t>(options.history);
   facts.before = static_cast<std::uint32_t>(options.before);
   facts.after = static_cast<std::uint32_t>(options.after);
   facts.has_source = options.source ? 1 : 0;
@@ -240,8 +245,7 @@ void JointTrainOptions::check() const {
   };
   const auto units = [&](std::string_view name, std::int64_t value, std::int64_t least) {
     within(name, value, least, 4096);
-    if (value % neural::kLanes != 0)
-      refuse(std::string(name) + " is " + std::to_string(value) + "; expected a multiple of 16");
+    if (value % kLanes != 0) refuse(std::string(name) + " is " + std::to_string(value) + "; expected a multiple of 16");
   };
   const auto part = [&](std::string_view name, double value) {
     if (!(value >= 0 && value <= 0.95))
@@ -249,6 +253,7 @@ void JointTrainOptions::check() const {
   };
   constexpr std::int64_t kMany = std::int64_t{1} << 31;
   within("history", history, 1, 16);
+  if (lexical && !source) refuse("a lexical model without source words; expected one of both");
   within("before", before, 0, 64);
   within("after", after, 0, 64);
   units("embedding", embedding, 16);
@@ -273,6 +278,9 @@ void JointTrainOptions::check() const {
 JointModel train_joint(const JointCorpus& corpus, const JointCorpus& held_out, const JointTrainOptions& options,
                        unsigned threads, const std::string& file, const JointWatch& watch) {
   options.check();
+  if (corpus.lexical() != options.lexical || held_out.lexical() != options.lexical)
+    throw std::invalid_argument(
+        "the corpus is of another kind of model; expected lexical ones for lexical models alone");
   if (corpus.pairs() == 0) throw std::invalid_argument("the corpus has no sentence pairs");
   if (held_out.pairs() == 0) throw std::invalid_argument("there are no held-out sentence pairs");
   if (options.source && corpus.unlinked() == corpus.pairs())

@@ -20,6 +20,7 @@ struct JointTrainOptions {
   std::int64_t history = 3, before = 3, after = 3;
   bool source = true;    // false: a plain language model
   bool sentence = true;  // the mean of all source words is an input
+  bool lexical = false;  // translations of source words are predicted, without history
   std::int64_t embedding = 96, hidden = 256, second = 0;
   std::int64_t least_source = 2, least_target = 2;  // occurrences of words that are not rare
   std::int64_t least_fallback = 20;                 // tokens of rare words that have a common fallback

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "neural/lanes.h"
+#include "base/lanes.h"
 
 namespace treeglot::neural {
 namespace {

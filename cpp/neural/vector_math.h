@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "neural/lanes.h"
+#include "base/lanes.h"
 
 namespace treeglot::neural {
 

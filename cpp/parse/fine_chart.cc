@@ -178,6 +178,9 @@ void FineChart::allow(const FineGrammar& grammar, const KeptStates& kept) {
   grammar_ = &grammar;
   nodes_.clear();
   edges_.clear();
+  uses_.clear();
+  first_use_.assign(words_ * words_, 0);
+  last_use_.assign(words_ * words_, 0);
   first_node_.assign(words_ * words_, 0);
   last_node_.assign(words_ * words_, 0);
   scale_.assign(words_ * words_, kNever);
@@ -204,44 +207,45 @@ void FineChart::allow(const FineGrammar& grammar, const KeptStates& kept) {
   for (std::vector<double>* values : {&below_, &inside_, &outside_, &above_}) values->assign(allowed_.size(), 0.0);
 }
 
-// Calls visit(rule, head, left, right, weight) for each rule from nodes of two cells to a node of cell (i, j). The
-// weight brings the cells' values to the scale `reference`.
-template <class Visit>
-void FineChart::for_each_rule(const FineGrammar& grammar, std::size_t i, std::size_t j, double reference, Visit visit) {
-  for (std::size_t k = i + 1; k < j; ++k) {
-    const std::size_t left_cell = cell(i, k), right_cell = cell(k, j);
-    if (scale_[left_cell] == kNever || scale_[right_cell] == kNever) continue;
-    const double weight = std::exp(scale_[left_cell] + scale_[right_cell] - reference);
-    for (std::uint32_t l = first_node_[left_cell]; l < last_node_[left_cell]; ++l) {
-      for (std::uint32_t r = first_node_[right_cell]; r < last_node_[right_cell]; ++r) {
-        for (const FineGrammar::HeadRule& rule : grammar.rules(nodes_[l].label, nodes_[r].label)) {
-          if (where_[rule.head] != kAbsent) visit(rule, where_[rule.head], l, r, weight);
-        }
+// Adds the rules from nodes of two cells to nodes of the cell at hand.
+void FineChart::note_uses(const FineGrammar& grammar, std::size_t left_cell, std::size_t right_cell) {
+  for (std::uint32_t l = first_node_[left_cell]; l < last_node_[left_cell]; ++l) {
+    for (std::uint32_t r = first_node_[right_cell]; r < last_node_[right_cell]; ++r) {
+      for (const FineGrammar::HeadRule& rule : grammar.rules(nodes_[l].label, nodes_[r].label)) {
+        if (where_[rule.head] != kAbsent) uses_.push_back({rule.at, where_[rule.head], l, r});
       }
     }
   }
 }
 
-// Fills below_ from the cells below a cell and gives their scale.
+// Fills below_ from the cells below a cell and gives their scale. Notes the rules for the way back.
 double FineChart::inside_splits(const FineGrammar& grammar, std::size_t i, std::size_t j) {
   double reference = kNever;
   for (std::size_t k = i + 1; k < j; ++k) reference = std::max(reference, scale_[cell(i, k)] + scale_[cell(k, j)]);
   if (reference == kNever) return reference;
   const Level& level = grammar.level();
-  for_each_rule(
-      grammar, i, j, reference,
-      [&](const FineGrammar::HeadRule& rule, std::uint32_t head, std::uint32_t l, std::uint32_t r, double weight) {
-        const ChartNode &left = nodes_[l], &right = nodes_[r];
-        const std::size_t heads = level.states[rule.head];
-        const std::size_t lefts = level.states[left.label], rights = level.states[right.label];
-        const double* scores = grammar.scores() + rule.at;
-        double* const out = below_.data() + nodes_[head].at;
-        if (is_wide(heads)) {
-          inside_rule_wide(scores, &inside_[left.at], lefts, &inside_[right.at], rights, weight, out, heads);
-        } else {
-          inside_rule(scores, &inside_[left.at], lefts, &inside_[right.at], rights, weight, out, heads);
-        }
-      });
+  first_use_[cell(i, j)] = uses_.size();
+  for (std::size_t k = i + 1; k < j; ++k) {
+    const std::size_t left_cell = cell(i, k), right_cell = cell(k, j);
+    if (scale_[left_cell] == kNever || scale_[right_cell] == kNever) continue;
+    const std::size_t first = uses_.size();
+    note_uses(grammar, left_cell, right_cell);
+    if (uses_.size() == first) continue;
+    const double weight = std::exp(scale_[left_cell] + scale_[right_cell] - reference);
+    for (std::size_t u = first; u < uses_.size(); ++u) {
+      const ChartNode &head = nodes_[uses_[u].head], &left = nodes_[uses_[u].left], &right = nodes_[uses_[u].right];
+      const std::size_t heads = level.states[head.label];
+      const std::size_t lefts = level.states[left.label], rights = level.states[right.label];
+      const double* const scores = grammar.scores() + uses_[u].at;
+      double* const out = below_.data() + head.at;
+      if (is_wide(heads)) {
+        inside_rule_wide(scores, &inside_[left.at], lefts, &inside_[right.at], rights, weight, out, heads);
+      } else {
+        inside_rule(scores, &inside_[left.at], lefts, &inside_[right.at], rights, weight, out, heads);
+      }
+    }
+  }
+  last_use_[cell(i, j)] = uses_.size();
   return reference;
 }
 
@@ -340,12 +344,31 @@ void FineChart::unary_edges(const FineGrammar& grammar, std::uint32_t h, std::ui
   }
 }
 
+void FineChart::outside_splits(const FineGrammar& grammar, std::size_t i, std::size_t j) {
+  const Level& level = grammar.level();
+  std::size_t split = 0;
+  double weight = 0.0;
+  for (std::size_t u = first_use_[cell(i, j)]; u < last_use_[cell(i, j)]; ++u) {
+    const Use& use = uses_[u];
+    const ChartNode &head = nodes_[use.head], &left = nodes_[use.left], &right = nodes_[use.right];
+    if (left.end != split) {
+      split = left.end;
+      weight = std::exp(scale_[cell(i, split)] + scale_[cell(split, j)] - scale_[cell(i, j)]);
+    }
+    const std::size_t heads = level.states[head.label];
+    const auto apply = is_wide(heads) ? outside_rule_wide : outside_rule;
+    const double posterior =
+        apply(grammar.scores() + use.at, &inside_[left.at], &above_[left.at], level.states[left.label],
+              &inside_[right.at], &above_[right.at], level.states[right.label], weight, &outside_[head.at], heads);
+    if (posterior > 0.0) edges_.push_back({use.head, use.left, use.right, posterior});
+  }
+}
+
 void FineChart::outside_cell(const FineGrammar& grammar, std::size_t i, std::size_t j) {
   const Level& level = grammar.level();
   const std::size_t here = cell(i, j);
   if (scale_[here] == kNever) return;
   const std::uint32_t begin = first_node_[here], end = last_node_[here];
-  for (std::uint32_t node = begin; node < end; ++node) where_[nodes_[node].label] = node;
   outside_chains(grammar, begin, end);
   for (std::uint32_t h = begin; h < end; ++h) {
     if (j == i + 1) {
@@ -354,18 +377,7 @@ void FineChart::outside_cell(const FineGrammar& grammar, std::size_t i, std::siz
     }
     unary_edges(grammar, h, begin, end);
   }
-  for_each_rule(
-      grammar, i, j, scale_[here],
-      [&](const FineGrammar::HeadRule& rule, std::uint32_t head, std::uint32_t l, std::uint32_t r, double weight) {
-        const ChartNode &left = nodes_[l], &right = nodes_[r];
-        const std::size_t heads = level.states[rule.head];
-        const auto apply = is_wide(heads) ? outside_rule_wide : outside_rule;
-        const double posterior = apply(grammar.scores() + rule.at, &inside_[left.at], &above_[left.at],
-                                       level.states[left.label], &inside_[right.at], &above_[right.at],
-                                       level.states[right.label], weight, &outside_[nodes_[head].at], heads);
-        if (posterior > 0.0) edges_.push_back({head, l, r, posterior});
-      });
-  for (std::uint32_t node = begin; node < end; ++node) where_[nodes_[node].label] = kAbsent;
+  outside_splits(grammar, i, j);
 }
 
 Outcome FineChart::run(const FineGrammar& grammar, std::span<const Symbol> words, const KeptStates& kept,
@@ -375,6 +387,7 @@ Outcome FineChart::run(const FineGrammar& grammar, std::span<const Symbol> words
   for (std::size_t length = 1; length <= words_; ++length) {
     for (std::size_t i = 0; i + length <= words_; ++i) {
       if (limits.late()) return Outcome::late;
+      if (limits.too_large(bytes())) return Outcome::too_large;
       inside_cell(grammar, i, i + length, words[i]);
     }
   }

@@ -107,16 +107,22 @@ class FineChart {
  private:
   std::size_t cell(std::size_t i, std::size_t j) const { return i * words_ + j - 1; }
   std::size_t bytes() const {  // nearly all that the chart takes
-    return 5 * sizeof(double) * allowed_.size() + sizeof(ChartNode) * nodes_.size() + sizeof(ChartEdge) * edges_.size();
+    return 5 * sizeof(double) * allowed_.size() + sizeof(ChartNode) * nodes_.size() +
+           sizeof(ChartEdge) * edges_.size() + sizeof(Use) * uses_.size();
   }
   void allow(const FineGrammar& grammar, const KeptStates& kept);
   bool inside_cell(const FineGrammar& grammar, std::size_t i, std::size_t j, Symbol word);
-  template <class Visit>
-  void for_each_rule(const FineGrammar& grammar, std::size_t i, std::size_t j, double reference, Visit visit);
+  // A binary rule between nodes.
+  struct Use {
+    std::size_t at;  // of the rule's scores
+    std::uint32_t head, left, right;
+  };
+  void note_uses(const FineGrammar& grammar, std::size_t left_cell, std::size_t right_cell);
   double inside_splits(const FineGrammar& grammar, std::size_t i, std::size_t j);
   void inside_chains(const FineGrammar& grammar, std::uint32_t begin, std::uint32_t end);
   void outside_chains(const FineGrammar& grammar, std::uint32_t begin, std::uint32_t end);
   void unary_edges(const FineGrammar& grammar, std::uint32_t head, std::uint32_t begin, std::uint32_t end);
+  void outside_splits(const FineGrammar& grammar, std::size_t i, std::size_t j);
   void outside_cell(const FineGrammar& grammar, std::size_t i, std::size_t j);
 
   std::size_t words_ = 0;
@@ -124,6 +130,8 @@ class FineChart {
   std::vector<std::uint32_t> first_node_, last_node_;               // by cell
   std::vector<double> scale_;                                       // by cell: logarithm; −∞ when nothing is there
   std::vector<double> allowed_, below_, inside_, outside_, above_;  // by state of a node
+  std::vector<Use> uses_;                                           // those of a cell are side by side, by their splits
+  std::vector<std::size_t> first_use_, last_use_;                   // by cell
   std::vector<ChartEdge> edges_;
   std::vector<std::uint32_t> where_;  // label → its node in the cell at hand
   const FineGrammar* grammar_ = nullptr;

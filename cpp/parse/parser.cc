@@ -106,12 +106,13 @@ SplitParser::Passes SplitParser::run(std::span<const std::string_view> words, co
   return out;
 }
 
-SplitParser::FirstPass SplitParser::first_pass(std::span<const std::string_view> words, double margin) const {
+SplitParser::FirstPass SplitParser::first_pass(std::span<const std::string_view> words, double margin,
+                                               unsigned width) const {
   FirstPass out{kNever, {}};
   std::vector<Symbol> known;
   for (std::size_t i = 0; i < words.size(); ++i) known.push_back(grammar_->lookup(words[i], i));
   if (std::find(known.begin(), known.end(), Symbols::kNone) != known.end()) return out;
-  CoarseChart chart;
+  CoarseChart chart(width);
   KeptStates kept(words.size());
   if (chart.run(coarse_, known, margin, Limits(), kept, out.best) != Outcome::parsed) return out;
   for (std::uint32_t i = 0; i < words.size(); ++i) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "parse/coarse_chart.h"
+#include "parse/coarse_grammar.h"
 #include "parse/fine_chart.h"
 #include "parse/split_grammar.h"
 #include "syntax/forest.h"
@@ -70,7 +71,8 @@ class SplitParser {
     double best;
     std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> kept;  // begin, end, state
   };
-  FirstPass first_pass(std::span<const std::string_view> words, double margin) const;
+  // All widths of registers give the same.
+  FirstPass first_pass(std::span<const std::string_view> words, double margin, unsigned width) const;
   const SplitGrammar& grammar() const { return *grammar_; }
 
  private:

@@ -55,7 +55,8 @@ void Bitext::check_size(std::size_t found, std::string_view what) const {
 }
 
 void BitextBuilder::append(std::span<const std::string_view> source, std::span<const std::string_view> target,
-                           const Alignment& alignment, std::span<const float> weights) {
+                           const Alignment& alignment, std::span<const float> weights,
+                           const std::optional<PairShare>& share) {
   alignment.check(source.size(), target.size());
   if (!weights.empty()) {
     if (weights.size() != alignment.size())
@@ -65,6 +66,10 @@ void BitextBuilder::append(std::span<const std::string_view> source, std::span<c
       throw std::invalid_argument("a weight of a link is not above 0 and at most 1");
     bitext_.weights_.resize(bitext_.links_.size(), 1.0f);
     bitext_.weights_.insert(bitext_.weights_.end(), weights.begin(), weights.end());
+  }
+  if (share || bitext_.united()) {
+    bitext_.shares_.resize(bitext_.size(), PairShare::of(0, 1));
+    bitext_.shares_.push_back(share.value_or(PairShare::of(0, 1)));
   }
   const auto number = [&](Symbols& symbols, std::string_view word) {
     if (!numbered_) return symbols.intern(word);

@@ -81,6 +81,7 @@ class CountingExtractor : public Extractor {
   using Extractor::Extractor;
 
   std::size_t extract(std::size_t begin, Tally& tally, std::size_t memory, unsigned threads) final {
+    tally.set_occurrence_parts(bitext().occurrence_parts());
     while (begin < bitext().size() && tally.bytes() <= memory) {
       const std::size_t end = std::min(bitext().size(), begin + kChunk * kChunks);
       prepare(begin, end, threads);

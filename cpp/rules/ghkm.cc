@@ -137,7 +137,8 @@ void PairExtractor::read_notes(std::size_t pair, const ParseForest& forest) {
                   .frontier = &links_,
                   .heads = input_.options.structure ? heads_ : Heads{},
                   .tags = tags_.size() == heads_.size() ? std::span<const Symbol>(tags_) : std::span<const Symbol>(),
-                  .weights = input_.bitext.weights(pair)});
+                  .weights = input_.bitext.weights(pair),
+                  .share = input_.bitext.share(pair)});
 }
 
 // `holes` are what the fragment's variables, from left to right, stand for on the target side.

@@ -252,7 +252,7 @@ void PairExtractor::extract(std::size_t pair, Occurrences& out, HeadDependentsCo
     return;
   }
   frontier_.assign(links, source_words_.size(), target.size());
-  writer_.assign({source_words_, target, links, &frontier_, {}, {}, bitext_.weights(pair)});
+  writer_.assign({source_words_, target, links, &frontier_, {}, {}, bitext_.weights(pair), bitext_.share(pair)});
   give_phrases(out, counts);
   if (!trees_.usable(pair)) return;
   tags_ = trees_.tags(pair);

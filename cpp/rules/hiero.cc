@@ -201,7 +201,7 @@ bool PairExtractor::begin(std::size_t pair, HieroCounts& counts) {
   frontier_.assign(links, source.size(), target.size());
   tags_.clear();
   const Heads heads = given_.structure(pair, tags_);
-  writer_.assign({source, target, links, &frontier_, heads, tags_, bitext_.weights(pair)});
+  writer_.assign({source, target, links, &frontier_, heads, tags_, bitext_.weights(pair), bitext_.share(pair)});
   find_phrases(pair, counts);
   find_holes();
   return true;

@@ -20,7 +20,34 @@ void read_side(std::string_view bytes, std::vector<Symbol>& words) {
 
 }  // namespace
 
+namespace {
+
+// The same if links count by the shares of alignments.
+std::vector<LinkCount> count_shared_links(const Bitext& bitext) {
+  std::vector<LinkCount> out;
+  for (std::size_t pair = 0; pair < bitext.size(); ++pair) {
+    const std::uint32_t parts = bitext.share(pair).parts;
+    visit_links(bitext.source(pair), bitext.target(pair), bitext.links(pair),
+                [&](Symbol source, Symbol target) { out.push_back({source, target, parts}); });
+  }
+  const auto key = [](const LinkCount& c) { return key_of(c.source, c.target); };
+  std::ranges::sort(out, {}, key);
+  std::size_t kept = 0;
+  for (const LinkCount& c : out) {
+    if (kept > 0 && key(out[kept - 1]) == key(c)) {
+      out[kept - 1].count += c.count;
+    } else {
+      out[kept++] = c;
+    }
+  }
+  out.resize(kept);
+  return out;
+}
+
+}  // namespace
+
 std::vector<LinkCount> count_links(const Bitext& bitext) {
+  if (bitext.united()) return count_shared_links(bitext);
   std::vector<std::uint64_t> keys;
   for (std::size_t pair = 0; pair < bitext.size(); ++pair) {
     visit_links(bitext.source(pair), bitext.target(pair), bitext.links(pair),

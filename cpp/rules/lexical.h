@@ -18,7 +18,7 @@ struct LexicalEntry {
   float target_given_source, source_given_target;
 };
 
-// How often two words are linked.
+// How often two words are linked; in parts of an occurrence if the bitext is united.
 struct LinkCount {
   Symbol source, target;  // kNull for a word without links
   std::uint64_t count;

@@ -59,6 +59,8 @@ void check_discounts(const DemandScoring& scoring) {
 
 }  // namespace
 
+std::span<const std::string_view> RulesOnDemand::columns() { return kColumns; }
+
 RulesOnDemand::RulesOnDemand(std::vector<std::shared_ptr<const PairIndex>> indexes,
                              const std::vector<std::string>& features, const DemandOptions& options,
                              const DemandScoring& scoring)

@@ -49,6 +49,8 @@ class RulesOnDemand {
   RulesOnDemand(std::vector<std::shared_ptr<const PairIndex>> indexes, const std::vector<std::string>& features,
                 const DemandOptions& options, const DemandScoring& scoring);
 
+  static std::span<const std::string_view> columns();  // those that features can be
+
   const IndexedCorpus& corpus() const { return corpus_; }
   // A table without rules: the words, the label X and the features.
   const std::shared_ptr<const RuleTable>& table() const { return table_; }

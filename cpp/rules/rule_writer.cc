@@ -97,7 +97,7 @@ CodedRule RuleWriter::rule() {
     if (pair_.weights.empty()) continue;
     for (const float link : pair_.weights.subspan(first, count)) weight *= link;
   }
-  return {source_, target_, alignment_, notes_, weight};
+  return {source_, target_, alignment_, notes_, weight, pair_.share};
 }
 
 }  // namespace treeglot

@@ -9,6 +9,7 @@
 
 #include "base/span.h"
 #include "base/symbols.h"
+#include "rules/bitext.h"
 #include "rules/code.h"
 #include "rules/frontier.h"
 #include "rules/tally.h"
@@ -24,6 +25,7 @@ struct RulePair {
   Heads heads = {};                     // of the target words; none: target sides have no structure
   std::span<const Symbol> tags = {};    // labels of the target words, noted beside a rule; or none
   std::span<const float> weights = {};  // of the links; none: all are 1
+  PairShare share = {};                 // of this alignment
 };
 
 // A variable of a rule: what it stands for. Variables are numbered in the order of their source sides.

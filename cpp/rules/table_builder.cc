@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -43,40 +42,11 @@ std::uint32_t scope_of(std::span<const Symbol> source) {
 
 }  // namespace
 
-template <class T>
-void RuleTableBuilder::Lists<T>::append(std::span<const T> list) {
-  if (values.size() + list.size() > std::numeric_limits<std::uint32_t>::max())
-    throw std::length_error("the rules' sides and notes together have more than 2^32 parts");
-  ++lists;
-  if (list.empty() && ends.empty()) return;
-  if (ends.empty()) ends.resize(lists - 1, 0);
-  values.insert(values.end(), list.begin(), list.end());
-  ends.push_back(static_cast<std::uint32_t>(values.size()));
-}
-
-template <class T>
-std::span<const T> RuleTableBuilder::Lists<T>::operator[](std::size_t rule) const {
-  if (ends.empty()) return {};
-  const std::uint32_t begin = rule == 0 ? 0 : ends[rule - 1];
-  return std::span<const T>(values).subspan(begin, ends[rule] - begin);
-}
-
-RuleTableBuilder::Node RuleTableBuilder::Trie::child(Node node, Symbol s) {
-  const auto next = static_cast<Node>(nodes.size());
-  if (const Node first = nodes[node].first_child; first == kNone) {
-    nodes[node].first_child = next;
-  } else {
-    if (nodes[first].symbol == s) return first;
-    const Node found = index.intern(hash_number(std::uint64_t{node} << 32 | s), next, [&](Node known) {
-      return nodes[known].parent == node && nodes[known].symbol == s;
-    });
-    if (found != next) return found;
-  }
-  nodes.push_back({node, s, nodes[node].depth + 1});
-  return next;
-}
-
-RuleTableBuilder::RuleTableBuilder(const std::vector<std::string>& dense_features) : dense_(dense_features.size()) {
+// Half of the memory is for sorting rules. Then the sorted rules take the other half.
+RuleTableBuilder::RuleTableBuilder(const std::vector<std::string>& dense_features, std::size_t memory,
+                                   std::string folder)
+    : dense_(dense_features.size()),
+      sorter_(memory == 0 ? 0 : std::max<std::size_t>(memory / 2, 1), std::move(folder)) {
   for (const std::string& name : dense_features) {
     if (feature_names_.find(name) != Symbols::kNone)
       throw std::invalid_argument("the feature " + quoted(name) + " is named twice");
@@ -85,7 +55,7 @@ RuleTableBuilder::RuleTableBuilder(const std::vector<std::string>& dense_feature
 }
 
 void RuleTableBuilder::check(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,
-                             std::span<const float> features, const Notes& notes) const {
+                             std::span<const float> features, const RuleNotes& notes) const {
   check_rule(source, target, notes.alignment);
   if (lhs >= labels_.size()) throw std::invalid_argument("the left-hand side is a label that the table lacks");
   for (const Symbol symbol : source) {
@@ -112,52 +82,32 @@ void RuleTableBuilder::check(Symbol lhs, std::span<const Symbol> source, std::sp
   }
 }
 
-RuleTableBuilder::Node RuleTableBuilder::node_of(std::span<const Symbol> source) {
-  const auto differ = std::ranges::mismatch(source, path_symbols_);
-  const auto shared = static_cast<std::size_t>(differ.in1 - source.begin());
-  path_.resize(shared);
-  path_symbols_.resize(shared);
-  for (const Symbol symbol : source.subspan(shared)) {
-    path_.push_back(trie_.child(path_.empty() ? kRoot : path_.back(), symbol));
-    path_symbols_.push_back(symbol);
+void RuleTableBuilder::append(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,
+                              std::span<const float> features, const RuleNotes& notes) {
+  if (rules_ == kNone - 1) throw std::length_error("a rule table holds fewer than 2^32 rules");
+  const std::size_t sizes[kRuleLists] = {target.size(), notes.sparse.size(), notes.alignment.size(),
+                                         notes.labels.size(), notes.structure.size()};
+  for (std::size_t list = 0; list < kRuleLists; ++list) {
+    if ((values_[list] += sizes[list]) > std::numeric_limits<std::uint32_t>::max())
+      throw std::length_error("the rules' sides and notes together have more than 2^32 parts");
   }
-  return path_.empty() ? kRoot : path_.back();
-}
-
-void RuleTableBuilder::reserve(std::size_t rules) {
-  constexpr std::size_t kTarget = 6, kLinks = 4;  // of a usual rule
-  rules = std::min<std::size_t>(rules, 1 << 26);  // a guess must not take all memory
-  lhs_.reserve(rules);
-  node_.reserve(rules);
-  features_.reserve(rules * dense_);
-  for (std::vector<std::uint32_t>* ends : {&target_.ends, &links_.ends}) ends->reserve(rules);
-  target_.values.reserve(rules * kTarget);
-  links_.values.reserve(rules * kLinks);
-}
-
-void RuleTableBuilder::append(Symbol lhs, Node node, std::span<const std::int32_t> target,
-                              std::span<const float> features, const Notes& notes) {
-  if (lhs_.size() == kNone - 1) throw std::length_error("a rule table holds fewer than 2^32 rules");
-  lhs_.push_back(lhs);
-  node_.push_back(node);
-  features_.insert(features_.end(), features.begin(), features.end());
-  target_.append(target);
-  sparse_.append(notes.sparse);
-  links_.append(notes.alignment);
-  rule_labels_.append(notes.labels);
-  structure_.append(notes.structure);
+  if (!notes.sparse.empty() && uses_.size() < feature_names_.size()) uses_.resize(feature_names_.size(), 0);
+  for (const SparseFeature& sparse : notes.sparse) ++uses_[sparse.feature];
+  make_record(lhs, target, features, notes, record_);
+  sorter_.add(source, record_);
+  ++rules_;
 }
 
 void RuleTableBuilder::add(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,
-                           std::span<const float> features, const Notes& notes) {
+                           std::span<const float> features, const RuleNotes& notes) {
   check(lhs, source, target, features, notes);
-  append(lhs, node_of(source), target, features, notes);
+  append(lhs, source, target, features, notes);
 }
 
 bool RuleTableBuilder::within_limits(const RowReader& row, std::size_t& too_long) {
   if (row.source.size() > kLongestSide || row.target.size() > kLongestSide) {
     ++too_long;
-    node_of(row.source);
+    sorter_.add(row.source, {});  // its prefixes are nodes
     return false;
   }
   if (max_scope_ != kNone && scope_of(row.source) > max_scope_) {
@@ -196,12 +146,12 @@ std::size_t RuleTableBuilder::add_all(RowReader& reader, std::size_t rows, const
       reader.read_notes(row);
       reader.read_features(row);
       if (expanded_) expanded_->append(reader.source, reader.target, reader.links, names, reader.sparse);
-      const Notes notes = {reader.sparse, reader.links, reader.labels, reader.structure};
+      const RuleNotes notes = {reader.sparse, reader.links, reader.labels, reader.structure};
       check(reader.lhs, reader.source, reader.target, reader.features, notes);
-      const Node node = node_of(reader.source);
       if (can_be_joined(reader.structure, reader.target.size(), reader.heads)) {
-        append(reader.lhs, node, reader.target, reader.features, notes);
+        append(reader.lhs, reader.source, reader.target, reader.features, notes);
       } else {
+        sorter_.add(reader.source, {});
         ++left_out_by_structure_;
       }
     } catch (const std::invalid_argument& problem) {
@@ -211,51 +161,35 @@ std::size_t RuleTableBuilder::add_all(RowReader& reader, std::size_t rows, const
   return too_long;
 }
 
-// Sparse features that half of the rules have take less room, and less time, as dense ones.
-void RuleTableBuilder::make_dense() {
-  const std::size_t names = feature_names_.size();
-  std::vector<std::size_t> uses(names, 0);
-  for (const SparseFeature& sparse : sparse_.values) ++uses[sparse.feature];
-  std::vector<std::uint32_t> number(names);
-  std::uint32_t next = 0;
-  for (std::size_t f = 0; f < names; ++f) {
-    if (f < dense_ || uses[f] * 2 >= std::max<std::size_t>(rules(), 1)) number[f] = next++;
-  }
-  const std::size_t dense = next;
-  if (dense == dense_) return;
-  for (std::size_t f = dense_; f < names; ++f) {
-    if (uses[f] * 2 < std::max<std::size_t>(rules(), 1)) number[f] = next++;
-  }
-  std::vector<std::string_view> ordered(names);
-  for (std::size_t f = 0; f < names; ++f) ordered[number[f]] = feature_names_.text(static_cast<Symbol>(f));
+TableLevels RuleTableBuilder::levels() {
+  uses_.resize(feature_names_.size(), 0);
+  FeatureNumbers numbers(dense_, uses_, rules_);
+  std::vector<std::string_view> ordered(numbers.number.size());
+  for (std::size_t f = 0; f < ordered.size(); ++f)
+    ordered[numbers.number[f]] = feature_names_.text(static_cast<Symbol>(f));
   Symbols renamed;
   for (const std::string_view feature : ordered) renamed.intern(feature);
-  std::vector<float> features(rules() * dense, 0.0f);
-  Lists<SparseFeature> rest;
-  std::vector<SparseFeature> kept;
-  for (std::size_t rule = 0; rule < rules(); ++rule) {
-    std::copy_n(features_.begin() + static_cast<std::ptrdiff_t>(rule * dense_), dense_,
-                features.begin() + static_cast<std::ptrdiff_t>(rule * dense));
-    kept.clear();
-    for (const SparseFeature& given : sparse_[rule]) {
-      const SparseFeature sparse = {number[given.feature], given.value};
-      if (sparse.feature < dense) {
-        features[rule * dense + sparse.feature] += sparse.value;
-      } else {
-        kept.push_back(sparse);
-      }
-    }
-    rest.append(std::span<const SparseFeature>(kept));
-  }
   feature_names_ = std::move(renamed);
-  features_ = std::move(features);
-  sparse_ = std::move(rest);
-  dense_ = dense;
+  values_[kSparseList] = numbers.sparse;
+  bool has[kRuleLists];
+  std::ranges::transform(values_, has, [](std::uint64_t values) { return values > 0; });
+
+  const bool on_disk = sorter_.spilled() > 0;
+  TableLevels out(std::move(numbers), has, on_disk ? std::optional(sorter_.folder()) : std::nullopt);
+  const bool by_lhs = labels_.size() > 1;
+  std::vector<RuleRecord> rules;
+  sorter_.merge([&](std::span<const Symbol> source, std::span<const std::uint32_t> records, std::uint32_t number) {
+    out.add_source(source, number);
+    const std::uint32_t* at = records.data();
+    rules.clear();
+    for (std::uint32_t i = 0; i < number; ++i) rules.push_back(take_record(at, dense_));
+    if (by_lhs) std::ranges::stable_sort(rules, {}, &RuleRecord::lhs);
+    for (const RuleRecord& rule : rules) out.add_rule(rule);
+  });
+  return out;
 }
 
-RuleTable RuleTableBuilder::finish() {
-  make_dense();
-  trie_.index = {};
+Sections RuleTableBuilder::names() const {
   Sections out(RuleTable::kKind, RuleTable::kVersion);
   const auto add = [&](const std::string& name, const Symbols& symbols) {
     MappedSymbols::add(out, name, symbols.size(), [&](Symbol symbol) { return symbols.text(symbol); });
@@ -264,100 +198,28 @@ RuleTable RuleTableBuilder::finish() {
   add("target", target_words_);
   add("labels", labels_);
   add("features", feature_names_);
+  return out;
+}
 
-  // Nodes are renumbered breadth first: level by level, each sorted by the parent's new number, then by symbol.
-  const std::size_t nodes = trie_.nodes.size();
-  const auto symbol = out.add<std::uint32_t>("trie.symbol", nodes);
-  const auto first_child = out.add<std::uint32_t>("trie.first_child", nodes + 1);
-  const auto first_rule = out.add<std::uint32_t>("trie.first_rule", nodes + 1);
-  const auto parent = out.add<std::uint32_t>("trie.parent", nodes);
-  std::vector<Node> by_depth(nodes), number(nodes);
-  std::uint32_t deepest = 0;
-  {
-    std::vector<std::size_t> begin(2, 0);
-    for (const TrieNode& node : trie_.nodes) {
-      const std::uint32_t depth = node.depth;
-      if (begin.size() < depth + 2) begin.resize(depth + 2, 0);
-      ++begin[depth + 1];
-      deepest = std::max(deepest, depth);
-    }
-    std::partial_sum(begin.begin(), begin.end(), begin.begin());
-    for (Node node = 0; node < nodes; ++node) by_depth[begin[trie_.nodes[node].depth]++] = node;
-  }
-  struct Key {
-    std::uint64_t place;  // the parent's number and the symbol
-    Node node;
-  };
-  std::vector<Key> level;
-  std::size_t at = 1;
-  for (std::uint32_t depth = 1; depth <= deepest; ++depth) {
-    level.clear();
-    for (std::size_t i = at; i < nodes && trie_.nodes[by_depth[i]].depth == depth; ++i) {
-      const Node node = by_depth[i];
-      level.push_back(
-          {static_cast<std::uint64_t>(number[trie_.nodes[node].parent]) << 32 | trie_.nodes[node].symbol, node});
-    }
-    std::ranges::sort(level, {}, &Key::place);
-    for (const Key& key : level) {
-      number[key.node] = static_cast<Node>(at);
-      symbol[at] = static_cast<std::uint32_t>(key.place);
-      parent[at] = static_cast<std::uint32_t>(key.place >> 32);
-      ++first_child[parent[at] + 1];  // children for now
-      ++at;
-    }
-  }
-  first_child[0] = 1;
-  for (std::size_t node = 0; node < nodes; ++node) first_child[node + 1] += first_child[node];
-  trie_ = {};  // here and below, what is written leaves its room to what comes
-  by_depth = {};
-  level = {};
-
-  // Rules by node, then by left-hand side, else in the order in which they came.
-  for (Node& node : node_) {
-    node = number[node];
-    ++first_rule[node + 1];
-  }
-  for (std::size_t node = 0; node < nodes; ++node) first_rule[node + 1] += first_rule[node];
-  number = {};
-  const std::size_t total = rules();
-  std::vector<RuleId> sorted(total);
-  {
-    std::vector<std::uint32_t> next(first_rule.begin(), first_rule.end());
-    for (RuleId rule = 0; rule < total; ++rule) sorted[next[node_[rule]]++] = rule;
-  }
-  node_ = {};
-  if (labels_.size() > 1) {
-    for (std::size_t node = 0; node < nodes; ++node) {
-      std::stable_sort(sorted.begin() + first_rule[node], sorted.begin() + first_rule[node + 1],
-                       [&](RuleId a, RuleId b) { return lhs_[a] < lhs_[b]; });
-    }
-  }
-  const auto lhs = out.add<Symbol>("rule.lhs", total);
-  const auto features = out.add<float>("rule.features", total * dense_);
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    lhs[i] = lhs_[sorted[i]];
-    std::copy_n(features_.data() + sorted[i] * dense_, dense_, features.data() + i * dense_);
-  }
-  features_ = {};
-  lhs_ = {};
-  const auto write_lists = [&]<class T>(const std::string& name, Lists<T>& lists) {
-    if (lists.values.empty()) return;
-    const auto ends = out.add<std::uint32_t>(name + ".ends", total + 1);
-    const auto values = out.add<T>(name, lists.values.size());
-    for (std::size_t i = 0; i < sorted.size(); ++i) {
-      const std::span<const T> list = lists[sorted[i]];
-      std::ranges::copy(list, values.begin() + ends[i]);
-      ends[i + 1] = ends[i] + static_cast<std::uint32_t>(list.size());
-    }
-    lists = {};
-  };
-  write_lists("rule.target", target_);
-  write_lists("rule.sparse", sparse_);
-  write_lists("rule.links", links_);
-  write_lists("rule.labels", rule_labels_);
-  write_lists("rule.structure", structure_);
+RuleTable RuleTableBuilder::finish() {
+  TableLevels sorted = levels();
+  Sections out = names();
   *this = RuleTableBuilder({});
+  for (const StreamedSection& section : sorted.sections()) {
+    std::byte* at = out.add<std::byte>(section.name, section.size).data();
+    section.produce(true, [&](std::span<const std::byte> bytes) { at = std::ranges::copy(bytes, at).out; });
+  }
   return RuleTable(std::make_shared<const Sections>(std::move(out)));
+}
+
+RuleTableBuilder::Written RuleTableBuilder::write(const std::string& path) {
+  Written written = {rules_, 0, sorter_.spilled()};
+  TableLevels sorted = levels();
+  const Sections first = names();
+  *this = RuleTableBuilder({});
+  written.spilled += sorted.spilled();
+  written.size = write_sections(path, RuleTable::kKind, RuleTable::kVersion, first, sorted.sections());
+  return written;
 }
 
 }  // namespace treeglot

@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "base/exclusive.h"
-#include "base/hash_index.h"
 #include "base/strings.h"
 #include "base/symbols.h"
 #include "rules/expanded_features.h"
 #include "rules/render.h"
+#include "rules/rule_record.h"
+#include "rules/rule_sorter.h"
 #include "rules/table.h"
+#include "rules/table_levels.h"
 
 namespace treeglot {
 
@@ -61,27 +63,22 @@ class CodedSymbols {
 
 class RuleTableBuilder : public Exclusive {
  public:
-  // The dense features: every rule has a value for each.
-  explicit RuleTableBuilder(const std::vector<std::string>& dense_features);
+  // The dense features: every rule has a value for each. Rules that take more than half of `memory` bytes go through
+  // files in `folder`. The bytes of the table stay the same. With 0, all rules stay in memory.
+  explicit RuleTableBuilder(const std::vector<std::string>& dense_features, std::size_t memory = 0,
+                            std::string folder = {});
 
   Symbol source_word(std::string_view text) { return source_words_.intern(text); }
   Symbol target_word(std::string_view text) { return target_words_.intern(text); }
   Symbol label(std::string_view text) { return labels_.intern(text); }
   std::uint32_t feature(std::string_view name) { return feature_names_.intern(name); }
 
-  std::size_t rules() const { return lhs_.size(); }
-  void reserve(std::size_t rules);  // as many as are expected
+  std::size_t rules() const { return rules_; }
 
-  struct Notes {
-    std::span<const SparseFeature> sparse = {};
-    std::span<const RuleLink> alignment = {};
-    std::span<const Symbol> labels = {};
-    std::span<const std::int32_t> structure = {};
-  };
   // Refuses an empty source side, a wrong number of features, values that are not finite, and links outside the rule.
   // Also refuses a variable that the source side lacks, and one used twice or not at all.
   void add(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,
-           std::span<const float> features, const Notes& notes);
+           std::span<const float> features, const RuleNotes& notes);
 
   // From now on, leaves out and counts rows whose source sides have a greater scope (Hopkins and Langmead 2010). A rule
   // of scope s matches in up to n^s ways on n words.
@@ -104,48 +101,25 @@ class RuleTableBuilder : public Exclusive {
   // The builder is empty afterwards. Rules with the same source and left-hand side keep their order. Sparse features
   // that at least half of the rules have become dense.
   RuleTable finish();
+  // The same, into a file: the table need not fit into memory. Gives what was written.
+  struct Written {
+    std::size_t rules;
+    std::uint64_t size, spilled;  // bytes of the file, and of those that went through scratch files
+  };
+  Written write(const std::string& path);
 
  private:
-  using Node = std::uint32_t;
   static constexpr std::uint32_t kNone = 0xffffffffu;
-  static constexpr Node kRoot = 0;
-
-  // A list for each rule. Most kinds of list are empty in all rules of a table: then they take no room.
-  template <class T>
-  struct Lists {
-    std::vector<std::uint32_t> ends;  // where the list of each rule ends; empty while all lists are
-    std::vector<T> values;
-    std::size_t lists = 0;
-
-    void append(std::span<const T> list);
-    std::span<const T> operator[](std::size_t rule) const;
-  };
-  // The trie as it grows: a node for each prefix of a source side. Most nodes have one child, which they name. Further
-  // children are found by parent and symbol.
-  struct TrieNode {
-    Node parent = kRoot;
-    Symbol symbol = 0;
-    std::uint32_t depth = 0;
-    Node first_child = kNone;
-  };
-  struct Trie {
-    std::vector<TrieNode> nodes = {{}};
-    HashIndex index;
-
-    Node child(Node node, Symbol symbol);
-  };
 
   void check(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,
-             std::span<const float> features, const Notes& notes) const;
-  void append(Symbol lhs, Node node, std::span<const std::int32_t> target, std::span<const float> features,
-              const Notes& notes);
+             std::span<const float> features, const RuleNotes& notes) const;
+  void append(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,
+              std::span<const float> features, const RuleNotes& notes);
   std::size_t add_all(RowReader& reader, std::size_t rows, const std::string& file, std::size_t first_row);
   // Whether a row may be added; otherwise counts why not.
   bool within_limits(const RowReader& row, std::size_t& too_long);
-  Node node_of(std::span<const Symbol> source);
-  std::vector<Node> path_;            // the nodes of the source side before, and its symbols: source sides that follow
-  std::vector<Symbol> path_symbols_;  // each other begin alike
-  void make_dense();
+  TableLevels levels();  // of all rules, which are gone then; feature names get their numbers
+  Sections names() const;
 
   Symbols source_words_, target_words_, labels_, feature_names_;
   std::optional<ExpandedFeatures> expanded_;
@@ -154,15 +128,11 @@ class RuleTableBuilder : public Exclusive {
   std::uint32_t max_scope_ = kNone;
   std::size_t left_out_by_scope_ = 0;
   std::size_t dense_;
-  Trie trie_;
-  // By rule.
-  std::vector<Symbol> lhs_;
-  std::vector<Node> node_;
-  std::vector<float> features_;
-  Lists<std::int32_t> target_, structure_;
-  Lists<SparseFeature> sparse_;
-  Lists<RuleLink> links_;
-  Lists<Symbol> rule_labels_;
+  std::size_t rules_ = 0;
+  std::uint64_t values_[kRuleLists] = {};  // of each kind of list, in all rules
+  std::vector<std::uint64_t> uses_;        // of sparse features
+  std::vector<std::uint32_t> record_;
+  RuleSorter sorter_;
 };
 
 }  // namespace treeglot

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <type_traits>
 
@@ -16,7 +17,7 @@ namespace {
 // A record of Occurrences is a head, a key and notes. The key has the lengths of source and target, then their bytes.
 // The notes have the same of alignment and labels. Since lengths come first, equal bytes mean equal values.
 struct Head {
-  std::uint32_t hash, units, key_size, notes_size;
+  std::uint32_t hash, units, parts, key_size, notes_size;
 };
 constexpr std::size_t kLookAhead = 8;  // records between fetching something into the cache and looking at it
 
@@ -109,8 +110,8 @@ void Occurrences::add(const CodedRule& rule, std::uint32_t units) {
   // Multiplying by 1 changes nothing.
   const auto weighted = static_cast<std::uint32_t>(std::lround(units * rule.weight));
   const Head head = {static_cast<std::uint32_t>(hash_bytes({key, static_cast<std::size_t>(notes - key)})),
-                     std::max(weighted, std::min(units, 1u)), static_cast<std::uint32_t>(notes - key),
-                     static_cast<std::uint32_t>(end - notes)};
+                     rule.share.split(std::max(weighted, std::min(units, 1u))), rule.share.parts,
+                     static_cast<std::uint32_t>(notes - key), static_cast<std::uint32_t>(end - notes)};
   std::memcpy(out.data() + begin, &head, sizeof head);
   out.resize(static_cast<std::size_t>(end - out.data()));
 }
@@ -168,7 +169,7 @@ void Tally::Partition::add(std::string_view records) {
     });
     if (entry == begin) {
       entries_.resize(begin + sizeof(Sum) + head.key_size + head.notes_size);
-      const Sum sum = {head.units, 1, kNone};
+      const Sum sum = {head.units, head.parts, kNone};
       std::memcpy(entries_.data() + begin, &sum, sizeof sum);
       std::memcpy(entries_.data() + begin + sizeof sum, key, head.key_size + head.notes_size);
       ++rules_;
@@ -176,24 +177,29 @@ void Tally::Partition::add(std::string_view records) {
     }
     Sum sum = load<Sum>(entries_.data() + entry);
     sum.units += head.units;
-    ++sum.occurrences;
+    if (sum.occurrences + head.parts < sum.occurrences)
+      throw std::length_error("a rule occurs too often to be counted: give the tally less memory");
+    sum.occurrences += head.parts;
     std::memcpy(entries_.data() + entry, &sum, sizeof sum);
     if (room(entry) < head.key_size + head.notes_size ||
         std::memcmp(entries_.data() + entry + sizeof(Sum) + head.key_size, notes.data(), notes.size()) != 0)
-      add_other(entry, notes, head.units);
+      add_other(entry, notes, head.units, head.parts);
   }
 }
 
-void Tally::Partition::add_other(std::uint32_t entry, std::string_view notes, std::uint32_t units) {
+void Tally::Partition::add_other(std::uint32_t entry, std::string_view notes, std::uint32_t units,
+                                 std::uint32_t parts) {
+  static_assert(PairShare::kParts <= std::numeric_limits<unsigned char>::max());
   const std::size_t begin = others_.size();
-  if (begin + sizeof(Other) + notes.size() >= kNone)
+  if (begin + sizeof(Other) + 1 + notes.size() >= kNone)
     throw std::length_error("a partition of rules outgrew 4 GB: give the tally less memory");
   const auto added = static_cast<std::uint32_t>(begin);
   char* const last = entries_.data() + entry + offsetof(Sum, others);
   const Other other = {units, load<std::uint32_t>(last)};
-  others_.resize(begin + sizeof other + notes.size());
+  others_.resize(begin + sizeof other + 1 + notes.size());
   std::memcpy(others_.data() + begin, &other, sizeof other);
-  put_bytes(others_.data() + begin + sizeof other, notes);
+  others_[begin + sizeof other] = static_cast<char>(parts);
+  put_bytes(others_.data() + begin + sizeof other + 1, notes);
   std::memcpy(last, &added, sizeof added);
 }
 
@@ -232,7 +238,11 @@ std::vector<std::uint32_t> Tally::Partition::by_source() const {
 
 template <class Two>
 static void append_row(RuleColumns& columns, LexicalScorer& lexical, const Two& key, const Two& notes,
-                       std::uint64_t units, std::uint32_t occurrences) {
+                       std::uint64_t units, std::uint32_t occurrences, std::uint32_t parts) {
+  if (parts > 1) {  // a rule that was taken has a count
+    units = std::max<std::uint64_t>(units, 1);
+    occurrences = std::max((occurrences + parts / 2) / parts, 1u);
+  }
   const std::size_t row = columns.rows();
   const bool again = row > 0 && columns.source[row - 1] == key.first;
   columns.source_row.push_back(again ? columns.source_row.back() : static_cast<std::uint32_t>(row));
@@ -250,9 +260,9 @@ static void append_row(RuleColumns& columns, LexicalScorer& lexical, const Two& 
   columns.lex_source_given_target.push_back(positive(weights.source_given_target));
 }
 
-void Tally::Partition::append_to(RuleColumns& columns, LexicalScorer& lexical, bool merged) const {
+void Tally::Partition::append_to(RuleColumns& columns, LexicalScorer& lexical, bool merged, std::uint32_t parts) const {
   const auto append = [&](Two key, Two notes, std::uint64_t units, std::uint32_t occurrences) {
-    append_row(columns, lexical, key, notes, units, occurrences);
+    append_row(columns, lexical, key, notes, units, occurrences, parts);
   };
   struct Noted {
     std::string_view bytes;
@@ -288,12 +298,15 @@ void Tally::Partition::append_to(RuleColumns& columns, LexicalScorer& lexical, b
     }
     noted.clear();
     bool aligned_alike = true;
+    std::uint32_t others_seen = 0;
     for (std::uint32_t at = sum.others; at != kNone;) {
       const Other other = load<Other>(others_.data() + at);
-      noted.push_back(take_noted(others.substr(at + sizeof other), other.units, 1));
+      const auto seen = static_cast<unsigned char>(others[at + sizeof other]);
+      noted.push_back(take_noted(others.substr(at + sizeof other + 1), other.units, seen));
+      others_seen += seen;
       aligned_alike = aligned_alike && noted.back().notes.first == first.notes.first;
       first.units -= other.units;
-      --first.occurrences;
+      first.occurrences -= seen;
       at = other.next;
     }
     noted.push_back(first);
@@ -310,7 +323,7 @@ void Tally::Partition::append_to(RuleColumns& columns, LexicalScorer& lexical, b
       continue;
     }
     Two frequent = first.notes;
-    if (first.occurrences < noted.size() - 1) {  // else nothing is more frequent
+    if (first.occurrences < others_seen) {  // else nothing is more frequent
       if (!aligned_alike) {
         group([](const Noted& n) { return n.notes.first; });
         frequent.first = grouped.most_frequent();
@@ -343,7 +356,8 @@ RuleColumns Tally::columns(std::size_t first, std::size_t last, const LexicalTab
   }
   RuleColumns out;
   LexicalScorer scorer(lexical);
-  for (std::size_t p = first; p < last; ++p) partitions_[p].append_to(out, scorer, merged);
+  for (std::size_t p = first; p < last; ++p)
+    partitions_[p].append_to(out, scorer, merged, merged ? occurrence_parts_ : 1);
   return out;
 }
 

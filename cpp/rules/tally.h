@@ -27,7 +27,8 @@ inline std::uint32_t count_units(double count) {
 // in the two sides) and the labels are notes on it. They are counted, and the most frequent are kept in the end.
 struct CodedRule {
   std::string_view source, target, alignment, labels;
-  double weight = 1.0;  // its counts are multiplied by this; at most 1
+  double weight = 1.0;   // its counts are multiplied by this; at most 1
+  PairShare share = {};  // then they are split
 };
 
 // The rules of a few pairs, one thread's, sorted into partitions by how their source sides begin.
@@ -35,7 +36,8 @@ class Occurrences {
  public:
   static constexpr std::size_t kPartitions = 128;
 
-  void add(const CodedRule& rule, std::uint32_t units);                 // a weighted count has at least one unit
+  // A weighted count has at least one unit. Its share of several alignments may have none.
+  void add(const CodedRule& rule, std::uint32_t units);
   void visit(const std::function<void(const CodedRule&)>& take) const;  // a partition after the other
   const std::string& partition(std::size_t p) const { return partitions_[p]; }
 
@@ -60,9 +62,9 @@ struct BinaryColumn {
 struct RuleColumns {
   BinaryColumn source, target, alignment, labels;
   std::vector<double> count;
-  std::vector<std::uint32_t> occurrences;
-  std::vector<std::uint32_t> lhs;       // labels
-  std::vector<std::uint8_t> variables;  // 255 stands for more
+  std::vector<std::uint32_t> occurrences;  // merged rows: rounded; others: in parts
+  std::vector<std::uint32_t> lhs;          // labels
+  std::vector<std::uint8_t> variables;     // 255 stands for more
   std::vector<float> lex_target_given_source, lex_source_given_target;
   std::vector<std::uint32_t> source_row;  // the first of these rows that has the source side
 
@@ -78,6 +80,9 @@ class Tally : public Exclusive {
     partitions_[partition].add(occurrences.partition(partition));
   }
 
+  // An occurrence has so many parts: Bitext::occurrence_parts() of the rules that are added.
+  void set_occurrence_parts(std::uint32_t parts) { occurrence_parts_ = parts; }
+
   std::size_t rules() const;
   std::size_t bytes() const;  // of memory
   void clear();
@@ -92,7 +97,7 @@ class Tally : public Exclusive {
   class Partition {
    public:
     void add(std::string_view records);
-    void append_to(RuleColumns& columns, LexicalScorer& lexical, bool merged) const;
+    void append_to(RuleColumns& columns, LexicalScorer& lexical, bool merged, std::uint32_t parts) const;
     std::size_t rules() const { return rules_; }
     std::size_t bytes() const;
 
@@ -101,10 +106,11 @@ class Tally : public Exclusive {
     // Before the bytes of an entry. What the first notes were seen with is the rest: all minus the others.
     struct Sum {
       std::uint64_t units;
-      std::uint32_t occurrences;
-      std::uint32_t others;  // where the last seen of others_ begins, or kNone
+      std::uint32_t occurrences;  // in parts
+      std::uint32_t others;       // where the last seen of others_ begins, or kNone
     };
-    // Stands before the bytes of notes that differ from the first notes of a rule, one for each time. Alignments rarely
+    // Stands before the bytes of notes that differ from the first notes of a rule, one for each time. Between them is a
+    // byte: the parts of the occurrence. Alignments rarely
     // differ, and most labels that do are seen once (7.7M of 9.2M on 50,000 pairs). So a search for equals would take
     // more time and memory than it saves. Equals are added up when columns are made.
     struct Other {
@@ -112,7 +118,7 @@ class Tally : public Exclusive {
       std::uint32_t next;  // of the same entry: the one seen before this one, or kNone
     };
 
-    void add_other(std::uint32_t entry, std::string_view notes, std::uint32_t units);
+    void add_other(std::uint32_t entry, std::string_view notes, std::uint32_t units, std::uint32_t parts);
     std::vector<std::uint32_t> by_source() const;
 
     HashIndex index_;  // of entries, by where they begin
@@ -121,6 +127,7 @@ class Tally : public Exclusive {
     std::size_t rules_ = 0;
   };
   std::array<Partition, kPartitions> partitions_;
+  std::uint32_t occurrence_parts_ = 1;
 };
 
 }  // namespace treeglot

@@ -89,7 +89,8 @@ class PairExtractor {
                     &trees.frontier,
                     {},
                     {},
-                    bitext_.weights(pair)});
+                    bitext_.weights(pair),
+                    bitext_.share(pair)});
     counts.nodes += trees.pairs.size();
     for (const NodePair& root : trees.pairs) extract_root(root, out, counts);
   }

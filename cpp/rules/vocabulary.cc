@@ -17,7 +17,7 @@ void VocabularyBuilder::Words::number(std::span<const std::string_view> words, s
 }
 
 void VocabularyBuilder::append(std::span<const std::string_view> source, std::span<const std::string_view> target,
-                               const Alignment& alignment) {
+                               const Alignment& alignment, const PairShare& share) {
   alignment.check(source.size(), target.size());
   source_.number(source, source_numbers_);
   target_.number(target, target_numbers_);
@@ -28,7 +28,7 @@ void VocabularyBuilder::append(std::span<const std::string_view> source, std::sp
       return links_[known].source == f && links_[known].target == e;
     });
     if (at == next) links_.push_back({f, e, 0});
-    ++links_[at].count;
+    links_[at].count += share.parts;
   });
 }
 

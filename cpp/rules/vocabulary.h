@@ -25,7 +25,7 @@ struct CorpusVocabulary {
 class VocabularyBuilder : public Exclusive {
  public:
   void append(std::span<const std::string_view> source, std::span<const std::string_view> target,
-              const Alignment& alignment);
+              const Alignment& alignment, const PairShare& share = {});
   CorpusVocabulary finish();  // the builder is empty afterwards
 
  private:

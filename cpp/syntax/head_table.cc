@@ -5,10 +5,10 @@
 
 namespace treeglot {
 
-// A label that begins with a mark (-LRB-, -NONE-) has no tags.
-std::string_view HeadTable::cut(std::string_view label) const {
-  if (label.empty() || is_tag_mark(label.front())) return label;
-  return label.substr(0, label.find_first_of(tag_marks_));
+// A label that begins with a mark is -LRB- or -NONE-.
+std::string_view label_base(std::string_view label, std::string_view marks) {
+  if (label.empty() || marks.find(label.front()) != std::string_view::npos) return label;
+  return label.substr(0, label.find_first_of(marks));
 }
 
 std::string_view HeadTable::base(std::string_view label) const {

@@ -11,6 +11,9 @@
 
 namespace treeglot {
 
+// A label without its functional tags, which begin with one of `marks`. One that begins with a mark has none.
+std::string_view label_base(std::string_view label, std::string_view marks = "-=");
+
 class HeadTable {
  public:
   using Label = std::uint32_t;  // a label that the table mentions, or unknown()
@@ -44,8 +47,7 @@ class HeadTable {
     std::vector<std::uint8_t> from_last;  // by step
   };
 
-  bool is_tag_mark(char c) const { return tag_marks_.find(c) != std::string::npos; }
-  std::string_view cut(std::string_view label) const;
+  std::string_view cut(std::string_view label) const { return label_base(label, tag_marks_); }
 
   std::string text_, file_;
   Symbols labels_;

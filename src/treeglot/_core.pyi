@@ -624,6 +624,31 @@ def to_dependencies(trees: Sequence[Tree], heads: HeadTable, style: object) -> l
 def to_dependency(tree: Tree, heads: HeadTable, style: object) -> Dependency:
     """The dependency tree of a constituency tree."""
 
+class HeadLearner:
+    """Learns a head table from trees and dependencies of the same sentences."""
+
+    def __init__(self) -> None: ...
+
+    def add(self, tree: Tree, dependency: Dependency) -> None:
+        """
+        Adds a sentence; refuses a dependency tree with another number of words.
+        """
+
+    @property
+    def words(self) -> list[str]:
+        """Different words."""
+
+    @property
+    def without_head(self) -> int:
+        """
+        Constituents whose words have several heads outside: nothing is learnt of them.
+        """
+
+    def learn(self, punctuation: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[str, int, int]:
+        """
+        The table's text, the constituents it is learnt from, and how many of their heads it finds. `punctuation` says it of each word.
+        """
+
 def structure_roots(dependency: Dependency, begin: int, end: int, strict: bool = False) -> list[int]:
     """
     The word that the span is fixed on, the words that float in it, or none.
@@ -655,6 +680,62 @@ class TreeBatch:
         """
         Adds the tree of a sentence; refuses one whose leaves are not the sentence's words.
         """
+
+class ArcScores(enum.Enum):
+    """What the scores of arcs in a file are."""
+
+    probability = 0
+
+    log = 1
+
+    cost = 2
+
+class Lattice:
+    """
+    Several ways to read a sentence: arcs with words and scores between nodes, which count from 0.
+    """
+
+    def __init__(self, arcs: Sequence[tuple[int, int, str, float]]) -> None:
+        """
+        An arc has the node that it leaves, a later one that it leads to, its word and its score (natural log). Paths begin at node 0 and end at the last one. The word of an arc without one is empty.
+        """
+
+    @staticmethod
+    def from_words(words: Sequence[str]) -> Lattice:
+        """The lattice with one path, which is a sentence."""
+
+    @staticmethod
+    def parse(text: str, scores: ArcScores = ArcScores.probability) -> Lattice:
+        """
+        The lattice of a line as Moses and cdec read it: ((('a',1.0,1),('b',0.5,2),),(('c',1.0,1),),)
+        """
+
+    @property
+    def arcs(self) -> list[tuple[int, int, str, float]]:
+        """In the order of the nodes that they leave."""
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the arcs; empty for an arc without one."""
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+
+    def words_on(self, path: Sequence[int]) -> list[str]:
+        """The words of a path, which is a list of arcs by number."""
+
+    def __len__(self) -> int: ...
+
+    def __eq__(self, other: object | None) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __getstate__(self) -> tuple[list[tuple[int, int, str, float]]]: ...
+
+    def __setstate__(self, arg: tuple[Sequence[tuple[int, int, str, float]]], /) -> None: ...
+
+    def __repr__(self) -> str: ...
 
 class BracketReader:
     """Reads Penn Treebank brackets."""
@@ -794,6 +875,51 @@ class ForestJsonReader:
 
 def write_forest_json(forest: ParseForest) -> str:
     """The forest as a line of JSON."""
+
+class PlfReader:
+    """Reads lattices in the Python Literal Format."""
+
+    def __init__(self, file: str, skip_bad: bool = False, scores: ArcScores = ArcScores.probability) -> None: ...
+
+    def feed(self, chunk: bytes) -> list[Lattice | None]:
+        """
+        The values that are complete with these bytes; None for a bad record that was skipped.
+        """
+
+    def finish(self) -> list[Lattice | None]:
+        """The values that the end of the file completes."""
+
+    @property
+    def skipped(self) -> int:
+        """How many bad records have been skipped."""
+
+    @property
+    def problems(self) -> list[tuple[int, str]]:
+        """Line and problem of the first bad records that were skipped."""
+
+class LatticeJsonReader:
+    """Reads lattices from JSON lines."""
+
+    def __init__(self, file: str, skip_bad: bool = False) -> None: ...
+
+    def feed(self, chunk: bytes) -> list[Lattice | None]:
+        """
+        The values that are complete with these bytes; None for a bad record that was skipped.
+        """
+
+    def finish(self) -> list[Lattice | None]:
+        """The values that the end of the file completes."""
+
+    @property
+    def skipped(self) -> int:
+        """How many bad records have been skipped."""
+
+    @property
+    def problems(self) -> list[tuple[int, str]]:
+        """Line and problem of the first bad records that were skipped."""
+
+def write_lattice_json(lattice: Lattice) -> str:
+    """The lattice as a line of JSON."""
 
 class PlainReader:
     """Reads plain tokenised text."""
@@ -995,9 +1121,9 @@ class SplitParser:
     def forests(self, sentences: Sequence[Sequence[str]], options: object, threads: int = 1) -> list[tuple[ParseForest, ParseStatus, float, int]]:
         """The same with forests, and how many nodes have more edges than stay."""
 
-    def first_pass(self, words: Sequence[str], margin: float) -> tuple[float, list[tuple[int, int, int]]]:
+    def first_pass(self, words: Sequence[str], margin: float, width: int | None = None) -> tuple[float, list[tuple[int, int, int]]]:
         """
-        The best derivation's log probability at level 0, and the states that it keeps: begin, end, state.
+        The best derivation's log probability at level 0, and the states that it keeps: begin, end, state. For tests; registers have `width` floats.
         """
 
 class BracketCounts:
@@ -1383,6 +1509,14 @@ class WordClassTrainer(WordSink):
         The words, the more frequent first, their classes, the log likelihood of the text before the first round and after each, and the words that moved in each; to be called once.
         """
 
+def mix_ngrams(models: Sequence[NgramModel], weights: Sequence[float]) -> EstimatedNgrams:
+    """One back-off model that interpolates models linearly."""
+
+def prune_ngrams(model: NgramModel, threshold: float) -> tuple[EstimatedNgrams, list[int]]:
+    """
+    The model without n-grams that change its perplexity by a smaller share, and its n-grams before, by order.
+    """
+
 class NgramTrainer(WordSink):
     """Counts n-grams of sentences and estimates a model from them."""
 
@@ -1422,6 +1556,15 @@ class DependencyUnit(enum.Enum):
 
     tags = 1
 
+class DependencyConditioning(enum.Enum):
+    """What a dependency language model predicts from."""
+
+    sibling = 0
+    """The head and the last sibling."""
+
+    trigram = 1
+    """The last two of the head and its children so far."""
+
 class WindowModel:
     """A model over windows: its n-grams and how they were discounted."""
 
@@ -1444,11 +1587,11 @@ class DependencyEstimate:
 
     @property
     def left(self) -> WindowModel:
-        """Over (sibling, head, left child)."""
+        """Over two units and a left child."""
 
     @property
     def right(self) -> WindowModel:
-        """Over (sibling, head, right child)."""
+        """Over two units and a right child."""
 
     @property
     def root(self) -> WindowModel:
@@ -1457,7 +1600,7 @@ class DependencyEstimate:
 class DependencyTrainer:
     """Counts the events of dependency trees and estimates a model."""
 
-    def __init__(self, unit: DependencyUnit, fallback: Sequence[float]) -> None: ...
+    def __init__(self, unit: DependencyUnit, fallback: Sequence[float], conditioning: DependencyConditioning) -> None: ...
 
     @property
     def sentences(self) -> int:
@@ -1496,14 +1639,14 @@ class DependencyState:
         """The numbers of its roots, in order."""
 
     @property
-    def left(self) -> int:
+    def left(self) -> tuple[int, int]:
         """
-        The outermost left child of the first root: 1 is none, 0 one that does not matter.
+        The outermost left child of the first root, and the next one inside: 1 is none, 0 one that does not matter.
         """
 
     @property
-    def right(self) -> int:
-        """The outermost right child of the first root, likewise."""
+    def right(self) -> tuple[int, int]:
+        """The outermost right children of the first root, likewise."""
 
     @property
     def fixed(self) -> bool:
@@ -1574,6 +1717,10 @@ class DependencyModel:
         """What it is over."""
 
     @property
+    def conditioning(self) -> DependencyConditioning:
+        """What a child is predicted from."""
+
+    @property
     def bytes(self) -> int:
         """The size of its compiled file."""
 
@@ -1591,9 +1738,9 @@ class DependencyModel:
     def id(self, word: str) -> int:
         """The number of a word; 0, that of <unk>, when it is not known."""
 
-    def score_child(self, side: DependencySide, sibling: int, head: int, child: int) -> tuple[float, int]:
+    def score_child(self, side: DependencySide, siblings: tuple[int, int], head: int, child: int) -> tuple[float, int]:
         """
-        The score of a child after a sibling (1: none) and a head, and how many of the three were found together.
+        The score of a child after the last sibling and the one before (1: none) and a head, and how many units were found together.
         """
 
     def score_root(self, root: int) -> float:
@@ -1618,7 +1765,7 @@ class DependencyModel:
     def waiting(self, state: DependencyState) -> float:
         """An estimate of what the roots of a part will score."""
 
-def compile_dependency(unit: DependencyUnit, left: EstimatedNgrams, right: EstimatedNgrams, root: EstimatedNgrams) -> DependencyModel:
+def compile_dependency(unit: DependencyUnit, conditioning: DependencyConditioning, left: EstimatedNgrams, right: EstimatedNgrams, root: EstimatedNgrams) -> DependencyModel:
     """The compiled model of what training estimated."""
 
 class References:
@@ -1957,10 +2104,7 @@ class SourceFilter:
 class RuleTableBuilder:
     """Rules in any order in, a RuleTable out."""
 
-    def __init__(self, features: Sequence[str]) -> None: ...
-
-    def reserve(self, rules: int) -> None:
-        """Makes room for so many rules."""
+    def __init__(self, features: Sequence[str], memory: int = 0, folder: str = '') -> None: ...
 
     def source_word(self, text: str) -> int:
         """The number of a source word."""
@@ -2010,10 +2154,24 @@ class RuleTableBuilder:
     def finish(self) -> RuleTable:
         """The table; the builder is empty afterwards."""
 
+    def write(self, path: str) -> tuple[int, int, int]:
+        """
+        Writes the table to a file; the builder is empty afterwards. Gives the rules, the bytes of the file, and the bytes that went through the disk because they exceeded `memory`.
+        """
+
 class Bitext:
     """Aligned sentence pairs, as extractors read them."""
 
     def __len__(self) -> int: ...
+
+    united_parts: Final[int] = ...
+    """The parts of an occurrence with several alignments."""
+
+    @property
+    def occurrence_parts(self) -> int:
+        """
+        Rules' occurrences are counted in such parts: 1, or more with several alignments.
+        """
 
     @property
     def source_words(self) -> list[str]:
@@ -2035,9 +2193,9 @@ class BitextBuilder:
 
     def __len__(self) -> int: ...
 
-    def append(self, source: Sequence[str], target: Sequence[str], alignment: Alignment, weights: Sequence[float] = []) -> None:
+    def append(self, source: Sequence[str], target: Sequence[str], alignment: Alignment, weights: Sequence[float] = [], share: tuple[float, float] | None = None) -> None:
         """
-        Adds a pair; refuses a link outside it. `weights` has one for each link, or none.
+        Adds a pair; refuses a link outside it. `weights` has one for each link, or none. A pair with several alignments is added once for each. `share` then has the sum of the weights before this one, and with it.
         """
 
     def finish(self) -> Bitext:
@@ -2077,8 +2235,10 @@ class VocabularyBuilder:
 
     def __init__(self) -> None: ...
 
-    def append(self, source: Sequence[str], target: Sequence[str], alignment: Alignment) -> None:
-        """Adds a pair; refuses a link outside it."""
+    def append(self, source: Sequence[str], target: Sequence[str], alignment: Alignment, share: tuple[float, float] | None = None) -> None:
+        """
+        Adds a pair; refuses a link outside it. `share` is as in `BitextBuilder.append`.
+        """
 
     def finish(self) -> Vocabulary:
         """
@@ -2256,6 +2416,9 @@ class RulesOnDemand:
         `indexes` hold pairs one after the other; `features` are columns of a rule table.
         """
 
+    columns: Final[list[str]] = ...
+    """The columns of a rule table that rules on demand have."""
+
     @property
     def pairs(self) -> int:
         """Sentence pairs."""
@@ -2308,7 +2471,7 @@ class JointModel:
 
     def score(self, source: Sequence[str], target: Sequence[str], links: Alignment, normalise: bool = False) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """
-        The log probability of each target word and of the sentence's end, and the logs of the sums over all words at each. Normalised probabilities are exact; others trust the model's self-normalisation and have no sums.
+        The log probability of each target word and of the sentence's end, and the logs of the sums over all words at each. A lexical model has one for each source word: that of its translation. Normalised probabilities are exact; others trust the model's self-normalisation and have no sums.
         """
 
 def affiliations(links: Alignment, target_words: int, none: int) -> list[int]:
@@ -2473,7 +2636,7 @@ class Derivation:
 class Hypothesis:
     """A translation with its score, features and derivation."""
 
-    def __init__(self, text: str, score: float, features: dict[str, float], derivation: Derivation, dependency: Dependency | None = None, given_by: Sequence[int] = [], affiliations: Sequence[int] = []) -> None: ...
+    def __init__(self, text: str, score: float, features: dict[str, float], derivation: Derivation, dependency: Dependency | None = None, given_by: Sequence[int] = [], affiliations: Sequence[int] = [], links: Sequence[tuple[int, int]] = [], path: Sequence[int] = []) -> None: ...
 
     @property
     def text(self) -> str:
@@ -2505,6 +2668,18 @@ class Hypothesis:
         Of each word, the source word that it is affiliated with; empty for models without a neural model.
         """
 
+    @property
+    def links(self) -> tuple[tuple[int, int], ...]:
+        """
+        Pairs of a source word and a word that rules link; empty for models without a neural model.
+        """
+
+    @property
+    def path(self) -> tuple[int, ...]:
+        """
+        The arcs of the input's lattice that it took, by number; its steps count the words of this path.
+        """
+
     def __str__(self) -> str: ...
 
     def __repr__(self) -> str: ...
@@ -2521,13 +2696,15 @@ class Translation:
     def __init__(self, found: Translation) -> None: ...
 
     @property
-    def given(self) -> str | list[str] | ParseForest | Dependency:
-        """What was translated: a line, tokens, a forest or a dependency tree."""
+    def given(self) -> str | list[str] | ParseForest | Dependency | Lattice:
+        """
+        What was translated: a line, tokens, a forest, a dependency tree or a lattice.
+        """
 
     @property
     def words(self) -> list[str]:
         """
-        The words that spans count: of a line, what is left without markup; none of a line that was refused.
+        The words that spans count: of a line, what is left without markup; of a lattice, those of the best path; none of a line that was refused.
         """
 
     @property
@@ -2613,7 +2790,7 @@ class FeatureSet:
         """
 
     def add_joint(self, model: JointModel, name: str = 'neural') -> None:
-        """A neural joint model: NAME (natural log)."""
+        """A neural joint model, or a lexical one: NAME (natural log)."""
 
     def add_labels(self) -> None:
         """
@@ -2693,7 +2870,7 @@ class Decoder:
 
     def translate(self, source: object | None, constraints: TargetConstraints | None = None, terms: Terms = ...) -> Translation:
         """
-        Translates a line of tokens, a list of tokens, a forest or a dependency tree. Its search is kept until the next.
+        Translates a line or list of tokens, a forest, a dependency tree or a lattice. Its search is kept until the next.
         """
 
     def translate_batch(self, sources: object, kbest: int, distinct: bool, threads: int, constraints: Sequence[TargetConstraints | None] = [], terms: Sequence[Terms] = []) -> list[Translation]:
@@ -2816,7 +2993,7 @@ def sample_pairs(pool: HypothesisPool, scores: Annotated[NDArray[numpy.float64],
 class JointCorpus:
     """Aligned sentence pairs to train a joint model with."""
 
-    def __init__(self) -> None: ...
+    def __init__(self, lexical: bool = False) -> None: ...
 
     def __len__(self) -> int: ...
 
@@ -2830,7 +3007,7 @@ class JointCorpus:
 
     @property
     def examples(self) -> int:
-        """Target words and sentence ends."""
+        """Target words and sentence ends; of a lexical corpus, source words."""
 
     def add(self, source: Sequence[str], target: Sequence[str], links: Alignment) -> None:
         """One more pair."""

@@ -55,8 +55,10 @@
 #include "syntax/forest_stages.h"
 #include "syntax/forest_trees.h"
 #include "syntax/head_table.h"
+#include "syntax/lattice_json.h"
 #include "syntax/pharaoh.h"
 #include "syntax/plain.h"
+#include "syntax/plf.h"
 #include "syntax/structure.h"
 #include "syntax/symmetrize.h"
 #include "syntax/to_dependency.h"
@@ -146,8 +148,9 @@ RuleTable seed_table() {
   const SparseFeature sparse[] = {{builder.feature("rare"), 1.0f}};
   const RuleLink links[] = {{0, 0}, {1, 1}};
   const float values[] = {-1.0f, 0.5f};
-  const auto add = [&](Symbol lhs, std::vector<Symbol> source, std::vector<std::int32_t> side,
-                       const RuleTableBuilder::Notes& notes) { builder.add(lhs, source, side, values, notes); };
+  const auto add = [&](Symbol lhs, std::vector<Symbol> source, std::vector<std::int32_t> side, const RuleNotes& notes) {
+    builder.add(lhs, source, side, values, notes);
+  };
   const Symbol labels[] = {x, noun, np};
   const std::int32_t heads[] = {2, 0};
   add(x, {word("das"), word("haus")}, {target("the"), target("house")}, {sparse, links, labels, heads});
@@ -211,10 +214,11 @@ NgramModel seed_class_lm() {
 }
 
 DependencyModel seed_dependency_lm() {
-  DependencyTrainer trainer(DependencyUnit::words, {0.5f, 1.0f, 1.5f});
+  DependencyTrainer trainer(DependencyUnit::words, {0.5f, 1.0f, 1.5f}, DependencyConditioning::sibling);
   trainer.add(seed_dependency());
   const DependencyEstimate made = trainer.finish();
-  return compile_dependency(DependencyUnit::words, made.left.ngrams, made.right.ngrams, made.root.ngrams);
+  return compile_dependency(DependencyUnit::words, DependencyConditioning::sibling, made.left.ngrams, made.right.ngrams,
+                            made.root.ngrams);
 }
 
 Trainer seed_trainer() {
@@ -349,6 +353,9 @@ void use(const ParseForest& forest) {
   (void)kbest_trees(forest, 3);
   (void)prune_conditional(forest, 2.0);
   (void)count_trees(forest);
+}
+void use(const Lattice& lattice) {
+  if (parse_lattice_json(write_lattice_json(lattice)) != lattice) throw std::logic_error("another lattice");
 }
 void use(const Alignment& alignment) { (void)write_pharaoh(symmetrize(alignment, alignment, Symmetrization::union_)); }
 void use(const std::vector<std::string>&) {}
@@ -539,6 +546,10 @@ std::map<std::string, Target> targets() {
   out["alignments"] = {{"0-0 1-1 2-3\n\n3-0\n"}, [](auto bytes) { read_and_use<PharaohReader>(bytes, true); }};
   out["egret"] = {{egret}, [](auto bytes) { read_and_use<EgretReader>(bytes, true, false, 1.0); }};
   out["jsonl"] = {{json}, [](auto bytes) { read_and_use<ForestJsonReader>(bytes, true); }};
+  out["plf"] = {{"((('das',0.9,1),('d\\'s',0.1,2),),((\"haus\",1,1),('*EPS*',1,1),),)\n"},
+                [](auto bytes) { read_and_use<PlfReader>(bytes, true, ArcScores::probability); }};
+  out["lattice"] = {{"{\"arcs\": [[0, 1, \"das\", -0.1], [0, 2, \"x\", 0], [1, 2, \"\", 0.5]]}\n"},
+                    [](auto bytes) { read_and_use<LatticeJsonReader>(bytes, true); }};
   out["plain"] = {{"das haus\n\nist klein\n"}, [](auto bytes) { read_and_use<PlainReader>(bytes, true); }};
   out["arpa"] = {{std::string(kArpa)}, [](auto bytes) {
                    ArpaReader reader("in", bytes.size());

@@ -11,20 +11,21 @@ from typing import Literal, NamedTuple
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from kneser_ney import Model, conditional
+from kneser_ney import Model, as_model, conditional
 from lm_pieces import score_child, score_pieces, score_root
 from structures import structures
 
-from treeglot._core import DependencyPiece, DependencyState, DependencyTally, EstimatedNgrams, join_pieces
+from treeglot._core import DependencyPiece, DependencyState, DependencyTally, join_pieces
 from treeglot.lm import DependencyModel, compile_dependency, train_dependency
 from treeglot.lm.train import DiscountWarning
 from treeglot.lm.train_dependency import DependencyTraining
 from treeglot.syntax import Dependency
 
-Unit = Literal["words", "tags"]
+Unit = Literal["words", "tags", "trigrams"]  # the last is over words, in the other conditioning
 WORDS = "abcde"
 KNOWN = [*WORDS, "unseen"]
-UNITS: list[Unit] = ["words", "tags"]
+UNITS: list[Unit] = ["words", "tags", "trigrams"]
+WORD_UNITS: list[Unit] = ["words", "trigrams"]
 
 
 def projective(draw: random.Random, size: int, roots: int = 3) -> list[int]:
@@ -52,23 +53,14 @@ def trained(unit: Unit) -> DependencyTraining:
         trees.append(Dependency(words, projective(draw, len(words)), tags=[word.upper() for word in words]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiscountWarning)
+        if unit == "trigrams":
+            return train_dependency(trees, conditioning="trigram")
         return train_dependency(trees, unit)
 
 
 @cache
 def compiled(unit: Unit) -> DependencyModel:
     return compile_dependency(trained(unit))
-
-
-def as_model(estimate: EstimatedNgrams) -> Model:
-    words = estimate.vocabulary
-    model: Model = []
-    for order in range(1, estimate.order + 1):
-        ngrams = [tuple(words[i] for i in ngram) for ngram in estimate.words(order).reshape(-1, order)]
-        backoffs = estimate.log10_backoff(order) if order < estimate.order else [0.0] * len(ngrams)
-        numbers = zip(map(float, estimate.log10_probability(order)), map(float, backoffs), strict=True)
-        model.append(dict(zip(ngrams, numbers, strict=True)))
-    return model
 
 
 @cache
@@ -80,7 +72,7 @@ def tables(unit: Unit) -> tuple[Model, Model, Model]:
 def slow_scores(unit: Unit, tree: Dependency) -> list[float]:
     """The formula of the model, word by word, with the probabilities of the estimate."""
     left, right, root = tables(unit)
-    words = (tree.words if unit == "words" else tree.tags) or []
+    words = (tree.tags if unit == "tags" else tree.words) or []
     scores = [math.nan] * len(words)
     for i, head in enumerate(tree.heads):
         if head < 0:
@@ -90,10 +82,11 @@ def slow_scores(unit: Unit, tree: Dependency) -> list[float]:
             ([i for i in reversed(range(h)) if tree.heads[i] == h], left),
             ([i for i in range(h + 1, len(words)) if tree.heads[i] == h], right),
         ):
-            sibling = "<s>"
+            before = [f"<h>{head_word}"] if unit == "trigrams" else ["<s>"]
             for i in children:
-                scores[i] = math.log10(conditional(model, (sibling, f"<h>{head_word}"), words[i]))
-                sibling = words[i]
+                context = before[-2:] if unit == "trigrams" else [before[-1], f"<h>{head_word}"]
+                scores[i] = math.log10(conditional(model, tuple(context), words[i]))
+                before.append(words[i])
     return scores
 
 
@@ -126,12 +119,12 @@ def test_a_sentence_scores_as_the_formula_says(unit: Unit, graph: Dependency) ->
 
 @pytest.mark.parametrize("unit", UNITS)
 @settings(max_examples=30)
-@given(sibling=st.sampled_from([None, *KNOWN]), head=st.sampled_from(KNOWN))
-def test_probabilities_sum_to_1(unit: Unit, sibling: str | None, head: str) -> None:
+@given(sibling=st.sampled_from([None, *KNOWN]), before=st.sampled_from([None, *KNOWN]), head=st.sampled_from(KNOWN))
+def test_probabilities_sum_to_1(unit: Unit, sibling: str | None, before: str | None, head: str) -> None:
     model = compiled(unit)
-    children = [word if unit == "words" else word.upper() for word in KNOWN]
+    children = [word.upper() if unit == "tags" else word for word in KNOWN]
     for side in ("left", "right"):
-        scores = [score_child(model, side, child, head, sibling) for child in children]
+        scores = [score_child(model, side, child, head, sibling, before) for child in children]
         assert math.fsum(10**score for score in scores) == pytest.approx(1, abs=1e-4)
     assert math.fsum(10 ** score_root(model, child) for child in children) == pytest.approx(1, abs=1e-4)
 
@@ -169,7 +162,7 @@ def test_a_tree_scores_the_same_however_it_is_put_together(unit: Unit, size: int
     """A tree is cut into fixed and floating structures, these again, and so on; each cut is a rule."""
     draw = random.Random(seed)
     model = compiled(unit)
-    words = [word if unit == "words" else word.upper() for word in draw.choices(KNOWN, k=size)]
+    words = [word.upper() if unit == "tags" else word for word in draw.choices(KNOWN, k=size)]
     tree = dependency(words, projective(draw, size))
     # In structures that are well-formed in the strict sense, nothing outside hangs on anything but the root.
     allowed: dict[int, list[tuple[int, list[int]]]] = {}
@@ -236,11 +229,12 @@ def slow_join(items: list[int], heads: list[int]) -> tuple[list[list[int]], tupl
     return flat, (len(ill), int(overflow))
 
 
-@settings(max_examples=150)
+@pytest.mark.parametrize("unit", WORD_UNITS)
+@settings(max_examples=100)
 @given(seed=st.integers(0, 10**6))
-def test_any_rules(seed: int) -> None:
+def test_any_rules(unit: Unit, seed: int) -> None:
     draw = random.Random(seed)
-    model = compiled("words")
+    model = compiled(unit)
     parts: list[Part] = []
     tree: list[int] = []
     for _ in range(draw.randint(1, 7)):
@@ -288,19 +282,30 @@ def test_more_roots_than_a_state_holds(seed: int) -> None:
     assert over.score + model.core.complete(over.state) == pytest.approx(model.score(tree), abs=1e-5)
 
 
-@settings(max_examples=100)
+@pytest.mark.parametrize("unit", WORD_UNITS)
+@settings(max_examples=150)
 @given(seed=st.integers(0, 10**6))
-def test_equal_states_have_equal_futures(seed: int) -> None:
+def test_equal_states_have_equal_futures(unit: Unit, seed: int) -> None:
     """States forget a child only if no later score depends on it."""
     draw = random.Random(seed)
-    model = compiled("words")
+    model = compiled(unit)
     head = draw.choice(KNOWN)
-    one, other = (apply(model, [draw.choice(KNOWN), head, draw.choice(KNOWN)], [1, -1, 1])[0] for _ in range(2))
-    assume(one.state == other.state)
-    for child in KNOWN:
-        for items, heads in (([child, one], [1, -1]), ([one, child], [-1, 0])):
-            found = apply(model, items, heads)[0]  # type: ignore[arg-type]
-            same = apply(model, [other if item is one else item for item in items], heads)[0]  # type: ignore[misc]
-            tree = dependency(same.words, list(same.piece.heads))
-            assert found.score - one.score == pytest.approx(same.score - other.score, abs=1e-6)
-            assert same.score + model.core.complete(same.state) == pytest.approx(model.score(tree), abs=1e-5)
+
+    def grown() -> Part:
+        left, right = (draw.choices(KNOWN, k=draw.randint(0, 2)) for _ in range(2))
+        heads = [len(left)] * (len(left) + 1 + len(right))
+        heads[len(left)] = -1
+        return apply(model, [*left, head, *right], heads)[0]
+
+    one, other = grown(), grown()
+    assume(one.state == other.state and one.words != other.words)
+    for first in KNOWN:
+        for second in draw.sample(KNOWN, k=3):
+            for left in (0, 1, 2):  # how many of the two children stand on the left
+                items = [[*[first, second][:left], part, *[first, second][left:]] for part in (one, other)]
+                heads = [left] * 3
+                heads[left] = -1
+                found, same = (apply(model, parts, heads)[0] for parts in items)
+                tree = dependency(same.words, list(same.piece.heads))
+                assert found.score - one.score == pytest.approx(same.score - other.score, abs=1e-6)
+                assert same.score + model.core.complete(same.state) == pytest.approx(model.score(tree), abs=1e-5)

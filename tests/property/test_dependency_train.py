@@ -8,9 +8,8 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kneser_ney import Model, closed_form, conditional
+from kneser_ney import as_model, closed_form, conditional
 
-from treeglot._core import EstimatedNgrams
 from treeglot.lm import train_dependency
 from treeglot.lm.train import DiscountWarning
 from treeglot.lm.train_dependency import DependencyTraining
@@ -32,8 +31,18 @@ def sentences(draw: st.DrawFn) -> Dependency:
     return Dependency(words, heads, tags=[word.upper() for word in words])
 
 
-def events(trees: list[Dependency], tags: bool = False) -> tuple[list[Window], list[Window], list[Window]]:
-    """(Sibling, head, child) for left and right children from the nearest outwards, and the roots."""
+def windows_of(head: str, children: list[str], conditioning: str) -> list[Window]:
+    """(Sibling, head, child) of each child, or the trigrams of the head and its children."""
+    if conditioning == "sibling":
+        return [(before, head, child) for before, child in zip(["<s>", *children], children, strict=False)]
+    sequence = [head, *children]
+    return [tuple(sequence[max(0, i - 2) : i + 1]) for i in range(1, len(sequence))]
+
+
+def events(
+    trees: list[Dependency], tags: bool = False, conditioning: str = "sibling"
+) -> tuple[list[Window], list[Window], list[Window]]:
+    """The windows of left and right children from the nearest outwards, and the roots."""
     left, right, roots = [], [], []
     for tree in trees:
         words = tree.tags if tags else tree.words
@@ -43,10 +52,7 @@ def events(trees: list[Dependency], tags: bool = False) -> tuple[list[Window], l
                 ([i for i in reversed(range(h)) if tree.heads[i] == h], left),
                 ([i for i in range(h + 1, len(words)) if tree.heads[i] == h], right),
             ):
-                previous = "<s>"
-                for child in children:
-                    found.append((previous, f"<h>{head}", words[child]))
-                    previous = words[child]
+                found += windows_of(f"<h>{head}", [words[i] for i in children], conditioning)
         roots += [(words[i],) for i in range(len(words)) if tree.heads[i] == Dependency.ROOT]
     return left, right, roots
 
@@ -57,9 +63,11 @@ class SlowWindows:
     def __init__(self, windows: list[Window], length: int, predicted: set[str]) -> None:
         self.uniform = 1 / len(predicted)
         self.counts: list[Counter[Window]] = [Counter() for _ in range(length + 1)]
-        self.counts[length] = Counter(windows)
+        self.counts[length] = Counter(window for window in windows if len(window) == length)
         for k in reversed(range(1, length)):
-            self.counts[k] = Counter(window[1:] for window in self.counts[k + 1])
+            # Nothing stands before a shorter window, so its count is plain.
+            shorter = Counter(window for window in windows if len(window) == k)
+            self.counts[k] = Counter(window[1:] for window in self.counts[k + 1]) + shorter
         self.discounts = [closed_form(Counter(counts.values())) or FALLBACK for counts in self.counts]
 
     def probability(self, window: Window) -> float:
@@ -78,38 +86,33 @@ class SlowWindows:
         return (own + sum(map(discount, same)) * lower) / sum(same)
 
 
-def as_model(estimate: EstimatedNgrams) -> Model:
-    words = estimate.vocabulary
-    model: Model = []
-    for order in range(1, estimate.order + 1):
-        ngrams = [tuple(words[i] for i in ngram) for ngram in estimate.words(order).reshape(-1, order)]
-        backoffs = estimate.log10_backoff(order) if order < estimate.order else [0.0] * len(ngrams)
-        numbers = zip(map(float, estimate.log10_probability(order)), map(float, backoffs), strict=True)
-        model.append(dict(zip(ngrams, numbers, strict=True)))
-    return model
-
-
-def trained(trees: list[Dependency], unit: str = "words") -> DependencyTraining:
+def trained(trees: list[Dependency], unit: str = "words", conditioning: str = "sibling") -> DependencyTraining:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiscountWarning)
-        return train_dependency(trees, unit)  # type: ignore[arg-type]
+        return train_dependency(trees, unit, conditioning=conditioning)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("unit", ["words", "tags"])
+@pytest.mark.parametrize(("unit", "conditioning"), [("words", "sibling"), ("tags", "sibling"), ("words", "trigram")])
 @settings(max_examples=60)
 @given(st.lists(sentences(), min_size=1, max_size=25))
-def test_agrees_with_the_definition(unit: str, trees: list[Dependency]) -> None:
-    training = trained(trees, unit)
+def test_agrees_with_the_definition(unit: str, conditioning: str, trees: list[Dependency]) -> None:
+    training = trained(trees, unit, conditioning)
     tags = unit == "tags"
     vocabulary = {word for tree in trees for word in (tree.tags if tags else tree.words) or []}
     for model, windows, length in zip(
-        map(as_model, (training.left, training.right, training.root)), events(trees, tags), (3, 3, 1), strict=True
+        map(as_model, (training.left, training.right, training.root)),
+        events(trees, tags, conditioning),
+        (3, 3, 1),
+        strict=True,
     ):
         slow = SlowWindows(windows, length, vocabulary | {"<unk>"})
         children = sorted(vocabulary | {"<unk>"})
         siblings = ["<s>", *sorted(vocabulary), "unseen"]
         heads = [f"<h>{word}" for word in [*sorted(vocabulary), "unseen"]]
-        for context in product(siblings, heads) if length == 3 else [()]:
+        contexts = [*product(siblings, heads)]
+        if conditioning == "trigram":
+            contexts = [*((head,) for head in heads), *product([*heads, *siblings[1:]], siblings[1:])]  # type: ignore[misc]
+        for context in contexts if length == 3 else [()]:
             found = [conditional(model, context, child) for child in children]
             expected = [slow.probability((*context, child)) for child in children]
             assert found == pytest.approx(expected, rel=1e-5)

@@ -15,6 +15,7 @@ from syntax_strategies import (
     dependencies,
     forests,
     labels,
+    lattices,
     trees,
     words,
 )
@@ -29,6 +30,7 @@ no_underscore = labels.map(lambda label: "x" + label)
 no_mark = words.filter(lambda word: not word.startswith("\ufeff"))
 # "-LRB" before a bracket would make an escape.
 calm = words.filter(lambda word: "LRB" not in word and "RRB" not in word)
+WORD = re.compile("[^\x00-\x20\x7f]+")  # of a lattice
 posterior = st.just(ScoreKind.posterior)
 
 WRITABLE: dict[str, st.SearchStrategy[Any]] = {
@@ -36,6 +38,7 @@ WRITABLE: dict[str, st.SearchStrategy[Any]] = {
     "brackets": st.one_of(trees(words=st.lists(calm, min_size=1, max_size=5), labels=no_bracket), st.just(Tree())),
     "egret": forests(words=calm, labels=no_suffix, kinds=posterior, plain=True),
     "jsonl": forests(words=any_words.filter(len), labels=any_labels.filter(len)),
+    "lattice": lattices(words=any_words.filter(WORD.fullmatch)),
     "conllu": dependencies(words=st.one_of(words, st.just("a b")), labels=no_underscore),
     "conllx": dependencies(labels=no_underscore),
     "pharaoh": alignments,

@@ -136,5 +136,5 @@ def test_what_does_not_fit_together_is_refused() -> None:
 
 def test_common_features_have_one_name() -> None:
     names = joint_decoder([], []).features
-    assert {name for name in names if "." not in name} == {*COMMON, "preferred"}
+    assert {name for name in names if "." not in name} == {*COMMON, "preferred", "lattice"}
     assert {"h.p", "f.p", "h.rule_penalty", "f.rule_penalty", "f.parse", "f.pseudo"} <= set(names)

@@ -1,4 +1,4 @@
-"""The neural joint model in the search, against NumPy on all derivations that there are, in all three matchers."""
+"""Neural models in the search, compared with NumPy on all derivations that there are, in all three matchers."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ MODELS = [
     random_model(["a", "b"], ["u", "v", "a"], seed=history, history=history, before=1, after=2, hidden=16)
     for history in (1, 2, 3)
 ]
+# Translations of several words; the grammars have the words u, v and a.
+LEXICAL = random_model(["a", "b"], ["u", "v", "u v", "v u", "u u"], seed=9, history=0, before=1, after=2, hidden=16)
+LEXICAL_WEIGHT = 0.9
 Make = Callable[[FeatureSet, SearchOptions], Matcher]
 
 
@@ -36,31 +39,44 @@ def decoders(table: Any, weights: dict[str, float], make: Make, history: int, **
         features = FeatureSet(table)
         features.add_ngram(LM)
         features.add_joint(MODELS[history - 1])
+        features.add_joint(LEXICAL, "neural_lexical")
         options = SearchOptions(pop_limit=0, per_source=0, **search)
-        made.append(Decoder(features, make(features, options), [*weights.items(), ("neural", weight)], options))
+        lexical = LEXICAL_WEIGHT if weight else 0.0
+        own = [("neural", weight), ("neural_lexical", lexical)]
+        made.append(Decoder(features, make(features, options), [*weights.items(), *own], options))
     return made
 
 
 def check(decoders: Sequence[Decoder], source: Any, words: Sequence[str], history: int) -> None:
     """Derivations, their values and the order of an exact search are those that NumPy's scores give."""
-    reference = Reference(MODELS[history - 1])
+    reference, lexical = Reference(MODELS[history - 1]), Reference(LEXICAL)
     plain, neural = (decoder.translate_batch([source], MOST, False, 1)[0] for decoder in decoders)
     assert plain.problem == neural.problem == ""
     if len(plain.hypotheses) == MOST:
         return
-    known: dict[tuple[str, tuple[int, ...]], float] = {}
+    known: dict[Any, tuple[float, float]] = {}
 
-    def expected(hypothesis: Any) -> float:
-        key = hypothesis.text, hypothesis.affiliations
+    def expected(hypothesis: Any) -> tuple[float, float]:
+        key = hypothesis.text, hypothesis.affiliations, hypothesis.links
         if key not in known:
+            target = hypothesis.text.split()
             links = Alignment([(at, i) for i, at in enumerate(hypothesis.affiliations)])
-            known[key] = sum(reference.score(words, hypothesis.text.split(), links))
+            known[key] = (
+                sum(reference.score(words, target, links)),
+                sum(lexical.score(words, target, Alignment(hypothesis.links))),
+            )
         return known[key]
 
+    def whole(hypothesis: Any) -> float:
+        joint, by_source = expected(hypothesis)
+        return float(hypothesis.score + WEIGHT * joint + LEXICAL_WEIGHT * by_source)
+
     for hypothesis in (*plain.hypotheses[:60], *neural.hypotheses[:60]):
-        assert hypothesis.features["neural"] == pytest.approx(expected(hypothesis), abs=1e-4)
+        joint, by_source = expected(hypothesis)
+        assert hypothesis.features["neural"] == pytest.approx(joint, abs=1e-4)
+        assert hypothesis.features["neural_lexical"] == pytest.approx(by_source, abs=1e-4)
     assert len(neural.hypotheses) == len(plain.hypotheses)
-    wanted = sorted((h.score + WEIGHT * expected(h) for h in plain.hypotheses), reverse=True)
+    wanted = sorted(map(whole, plain.hypotheses), reverse=True)
     assert [h.score for h in neural.hypotheses] == pytest.approx(wanted, abs=1e-3)
 
 

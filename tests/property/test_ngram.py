@@ -8,14 +8,15 @@ from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from random import Random
+from typing import Any
 
-import kenlm
 import numpy as np
 import pytest
 from arpa import WORDS, Model, models, slow_score, slow_text, texts, to_arpa, write
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from lm_pieces import ids, score_rule, score_word
+from peer_lm import kenlm, needs_kenlm
 
 from treeglot import FormatError
 from treeglot._core import ArpaReader, ChartState, NgramLayout, NgramState
@@ -31,7 +32,7 @@ def build(model: Model, layout: str = "fast") -> NgramModel:
 
 
 @contextmanager
-def in_kenlm(model: Model) -> Iterator[kenlm.Model]:
+def in_kenlm(model: Model) -> Iterator[Any]:
     quiet = kenlm.Config()
     quiet.show_progress = False
     quiet.arpa_complain = kenlm.ARPALoadComplain.NONE
@@ -44,6 +45,7 @@ def in_kenlm(model: Model) -> Iterator[kenlm.Model]:
         yield loaded
 
 
+@needs_kenlm
 @given(models(), st.lists(texts(), min_size=1, max_size=4), LAYOUTS, st.booleans(), st.booleans())
 @settings(max_examples=150)
 def test_equals_kenlm(model: Model, sentences: list[list[str]], layout: str, bos: bool, eos: bool) -> None:
@@ -123,6 +125,7 @@ def test_equal_states_have_equal_futures(model: Model, histories: list[list[str]
                 )
 
 
+@needs_kenlm
 @given(models((2, 5), pruned=False, unknown=True, backoff=0.0), st.lists(texts(6), min_size=2, max_size=12))
 @settings(max_examples=80)
 def test_states_are_as_short_as_kenlm_s(model: Model, histories: list[list[str]]) -> None:

@@ -3,11 +3,12 @@
 import math
 from collections import Counter
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from split_grammars import WORDS, Edge, Split, edges_of, grammars, is_pruned, posteriors, scored_trees
 
-from treeglot._core import SplitGrammar, SplitParser
+from treeglot._core import SplitGrammar, SplitParser, register_width
 from treeglot.parse import ParsingOptions
 from treeglot.parse.parser import GrammarParser
 from treeglot.syntax import ParseForest
@@ -135,6 +136,21 @@ def test_the_first_pass_keeps_states_by_their_best_derivations(
         if abs(distance - margin) > 1e-3:
             assert (place in kept_names) == (distance < margin)
     assert kept_names <= through.keys()
+
+
+@given(grammars(), st.lists(st.sampled_from(WORDS), min_size=1, max_size=40), st.sampled_from([1.0, 8.0, math.inf]))
+@settings(max_examples=60, deadline=None)
+def test_the_first_pass_is_the_same_with_registers_of_any_width(
+    drawn: Grammars, words: list[str], margin: float
+) -> None:
+    _, _, grammar = drawn
+    parser = SplitParser(grammar, 0)
+    widths = [width for width in (4, 8, 16) if width <= register_width()]
+    first, *others = [parser.first_pass(words, margin, width=width) for width in widths]
+    assert all(other == first for other in others)
+    assert parser.first_pass(words, margin) == first
+    with pytest.raises(ValueError, match="no such registers"):
+        parser.first_pass(words, margin, width=2 * register_width())
 
 
 def tree_probabilities(forest: ParseForest) -> dict[frozenset[Edge], float]:

@@ -18,6 +18,7 @@ from messages import messages
 from treeglot.cli import main
 from treeglot.syntax import FORMATS, Alignment, Dependency, ParseForest, Tree, read, write
 from treeglot.syntax.formats import read_dependencies, read_forests, read_trees
+from treeglot.syntax.lattice import Lattice
 
 TREES = [
     Tree.parse("(S (NP (NNP Bush)) (VP (VBD held) (NP (DT a) (NN talk)) (PP (IN with) (NP (NNP Sharon)))))"),
@@ -31,6 +32,7 @@ VALUES = {
     "brackets": TREES,
     "egret": [ParseForest.from_kbest([(0.0, tree)]) for tree in TREES],
     "jsonl": [ParseForest.from_tree(tree) for tree in TREES],
+    "lattice": [Lattice.from_words(words) for words in WORDS],
     "conllu": [Dependency(words, heads, ["T"] * len(words)) for words, heads in zip(WORDS, HEADS, strict=True)],
     "conllx": [Dependency(words, heads, ["T"] * len(words)) for words, heads in zip(WORDS, HEADS, strict=True)],
     "pharaoh": [Alignment.parse("0-0 1-2"), Alignment.parse("")],
@@ -40,6 +42,7 @@ SUFFIX = {
     "brackets": ".tree",
     "egret": ".forest",
     "jsonl": ".jsonl",
+    "lattice": ".lattice",
     "conllu": ".conllu",
     "conllx": ".conllx",
     "pharaoh": ".align",
@@ -49,6 +52,7 @@ NOUNS = {
     "brackets": "trees",
     "egret": "forests",
     "jsonl": "forests",
+    "lattice": "lattices",
     "conllu": "dependencies",
     "conllx": "dependencies",
     "pharaoh": "alignments",
@@ -58,6 +62,7 @@ POSSIBLE = {
     "brackets": "trees or forests or dependencies or text (formats: text, brackets, egret, jsonl, conllu, conllx)",
     "egret": "trees or forests or dependencies or text (formats: text, brackets, egret, jsonl, conllu, conllx)",
     "jsonl": "trees or forests or dependencies or text (formats: text, brackets, egret, jsonl, conllu, conllx)",
+    "lattice": "lattices (formats: lattice)",
     "conllu": "dependencies or text (formats: text, conllu, conllx)",
     "conllx": "dependencies or text (formats: text, conllu, conllx)",
     "pharaoh": "alignments (formats: pharaoh)",
@@ -100,6 +105,8 @@ def test_every_pair(tmp_path: Path, capsys: pytest.CaptureFixture[str], from_: s
         case "dependencies":
             assert [value.words for value in values] == WORDS
             assert [value.heads.tolist() for value in values] == HEADS
+        case "lattices":
+            assert values == VALUES["lattice"]
         case "alignments":
             assert values == VALUES["pharaoh"]
 
@@ -134,7 +141,8 @@ def test_dependencies_need_a_head_table(tmp_path: Path, capsys: pytest.CaptureFi
         (["--read", "tags=xpos"], "unknown option of brackets 'tags'; known: none"),
         (
             ["--from", "ptb"],
-            "unknown format 'ptb'; known: brackets, candc, conllu, conllx, egret, enju, enju-so, jsonl, pharaoh, text",
+            "unknown format 'ptb'; known: brackets, candc, conllu, conllx, egret, enju, enju-so, jsonl, lattice, "
+            "pharaoh, plf, text",
         ),
     ],
 )

@@ -60,6 +60,13 @@ def test_train_says_what_it_saw(run, trees: Path, tmp_path: Path) -> None:
     assert load_dependency(tmp_path / "t").unit == "tags"
 
 
+def test_train_in_another_conditioning(run, trees: Path, tmp_path: Path) -> None:
+    code, _, _ = run("train", trees, "--dependency", "words", "--conditioning", "trigram", "-o", tmp_path / "t")
+    assert code == 0
+    assert load_dependency(tmp_path / "t").conditioning == "trigram"
+    assert "conditioning\ttrigram\n" in run("info", tmp_path / "t")[1]
+
+
 def test_score(run, model: Path, trees: Path) -> None:
     loaded = load_dependency(model)
     first, second = read_dependencies(trees)
@@ -99,6 +106,7 @@ def test_info(run, model: Path) -> None:
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         "dependency model over\twords",
+        "conditioning\tsibling",
         f"bytes\t{model.stat().st_size}",
         "words\t8",
         "left 1-grams\t10",
@@ -130,8 +138,9 @@ def test_refusals(run, model: Path, trees: Path, tmp_path: Path) -> None:
     )
     assert problem("train", text, "--from", "conllu") == (
         2,
-        "--from and --read-tags are for dependency models: give --dependency words or tags",
+        "--conditioning, --from and --read-tags are for dependency models: give --dependency words or tags",
     )
+    assert problem("train", text, "--conditioning", "trigram") == problem("train", text, "--from", "conllu")
     assert problem("score", ARPA, text, "--read-tags", "upos") == (
         2,
         f"{ARPA} is an n-gram model; --from and --read-tags are for dependency models",

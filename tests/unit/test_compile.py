@@ -1,7 +1,9 @@
 """Compiling a rule table: what is refused, and where."""
 
 import random
+import resource
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from treeglot import FormatError, _core
+from treeglot.models.train_rules import _report_table
 from treeglot.rules import compile_table, open_table
 from treeglot.rules.corrections import Correction, Corrections
 from treeglot.rules.table import CompileOptions, frequent_words
@@ -318,3 +321,38 @@ def test_rules_that_search_cannot_join_are_left_out(tmp_path):
     table = open_table(tmp_path / "rules.table")
     sources = [[table.source_words[s] for s in table.rule(i)[1]] for i in range(2)]
     assert (sources, [table.notes(i)[1] for i in range(2)]) == ([["a"], ["b"]], [[2, 0, 2], [0, 0, 1]])
+
+
+def many(folder: Path) -> Path:
+    return write(folder, *(GOOD | {"source": f"w{i} [X,1]", "target": f"[X,1] v{i}"} for i in range(500)))
+
+
+def test_rules_beyond_memory_go_through_the_disk_and_that_is_said(tmp_path: Path) -> None:
+    rules = many(tmp_path)
+    whole = compile_table(rules, tmp_path / "whole.table", ONE)
+    sorted_on_disk = compile_table(rules, tmp_path / "sorted.table", ONE, memory=10_000)
+    assert (whole.spilled, sorted_on_disk.size) == (0, whole.size)
+    assert sorted_on_disk.spilled > 20_000
+    assert (tmp_path / "sorted.table").read_bytes() == (tmp_path / "whole.table").read_bytes()
+    lines: list[str] = []
+    _report_table(replace(sorted_on_disk, spilled=5_100_000), lines.append)
+    _report_table(whole, lines.append)
+    assert lines == [
+        "rule table compiled; 5 MB went through the disk, to keep within --memory",
+        "rule table compiled",
+    ]
+
+
+@pytest.mark.parametrize(("room", "problem"), [(2_000, "a scratch file cannot be written"), (20_000, "some.table")])
+def test_a_full_disk(room: int, problem: str, tmp_path: Path) -> None:
+    """No room for the rules on their way, and none for the table."""
+    rules = many(tmp_path)
+    memory = 10_000 if room < 10_000 else 1 << 30
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+    try:
+        with pytest.raises(OSError, match=f"{problem}.*File too large|File too large.*{problem}"):
+            compile_table(rules, tmp_path / "some.table", ONE, memory=memory)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert list(tmp_path.iterdir()) == [rules]

@@ -461,6 +461,16 @@ def test_the_recipes_that_come_with_treeglot_are_well_formed(name: str, kinds: l
     assert {step.name for step in steps_of(recipe)} >= wanted
 
 
+def test_the_recipe_of_compounds_is_well_formed() -> None:
+    recipe = load_recipe(Path(__file__).parents[2] / "recipes/compounds.toml")
+    assert [(system.name, system.kind) for system in recipe.system] == [
+        *(("hiero", "hiero"), ("hiero-neural", "hiero"), ("s2d-neural", "s2d"))
+    ]
+    steps = {step.name: step for step in steps_of(recipe)}
+    assert {name for name, step in steps.items() if "target_dependencies" in step.inputs} >= {"train s2d-neural"}
+    assert {"align", "tune hiero-neural seed 3", "score test"} <= set(steps)
+
+
 def test_the_recipe_of_sources_of_dependencies_is_well_formed() -> None:
     recipe = load_recipe(Path(__file__).parents[2] / "recipes/string-to-dependency.toml")
     steps = {step.name: step for step in steps_of(recipe)}

@@ -39,7 +39,9 @@ def test_none_among_values() -> None:
     with pytest.raises(ValueError, match="found None in a pair"):
         _core.count_brackets([(tree, None)], _core.BracketOptions([], []))
     with pytest.raises(TypeError):
-        _core.DependencyTrainer(_core.DependencyUnit.words, [0.5, 1.0, 1.5]).add([Dependency(["a"], [-1]), None])
+        _core.DependencyTrainer(_core.DependencyUnit.words, [0.5, 1.0, 1.5], _core.DependencyConditioning.sibling).add(
+            [Dependency(["a"], [-1]), None]
+        )
     with pytest.raises(TypeError, match="found None among the hypotheses"):
         _core.Translation("a", ["a"], [None])
 

@@ -61,7 +61,7 @@ def test_a_joint_model_has_the_features_of_its_parts(joint: Model, parts: Path) 
     assert not joint.translator.unknown_weights
     for kind in KINDS:
         own = load(parts / kind).translator
-        common = {"word_penalty", "glue", "unknown", "preferred", "lm", "lm_unknown"}
+        common = {"word_penalty", "glue", "unknown", "preferred", "lattice", "lm", "lm_unknown"}
         without_trees = set(own.features) - {"dlm_words", "dlm_tags", "ill_formed"}
         assert {name if name in common else f"{kind}.{name}" for name in without_trees} <= set(
             joint.translator.features

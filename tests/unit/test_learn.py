@@ -137,11 +137,11 @@ def test_merged_tables_score_like_corrections(
 
     real, calls = compacting.move_in, []
 
-    def interrupted(place: Path) -> None:
+    def interrupted(place: Path, **given: bool) -> None:
         calls.append(place)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        real(place)
+        real(place, **given)
 
     monkeypatch.setattr(compacting, "move_in", interrupted)
     with pytest.raises(KeyboardInterrupt):

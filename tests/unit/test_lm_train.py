@@ -7,12 +7,12 @@ import lzma
 import warnings
 from pathlib import Path
 
-import kenlm
 import numpy as np
 import pytest
 import zstandard
 from kneser_ney import assert_close, read_arpa
 from messages import messages
+from peer_lm import kenlm, needs_kenlm
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.sizes import parse_size
@@ -42,6 +42,7 @@ def test_agrees_with_lmplz(tmp_path: Path, name: str, order: int, prune: tuple[i
     assert_close(read_arpa(tmp_path / "x.arpa"), read_arpa(GOLDEN / f"{name}.arpa"))
 
 
+@needs_kenlm
 def test_real_text(tmp_path: Path) -> None:
     text = SHARED / "zh-en/train.lc.en"
     if not text.exists():
@@ -64,6 +65,7 @@ def test_real_text(tmp_path: Path) -> None:
     assert 50 < perplexity < 150
 
 
+@needs_kenlm
 def test_kenlm_reads_the_model(tmp_path: Path) -> None:
     train_ngram(LINES, 2, out=tmp_path / "x.arpa")
     model = kenlm.Model(str(tmp_path / "x.arpa"))

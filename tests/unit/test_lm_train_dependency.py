@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import kenlm
 import pytest
+from peer_lm import kenlm, needs_kenlm
 
 from treeglot._core import EstimatedNgrams
 from treeglot.base.errors import UsageError
@@ -55,6 +55,7 @@ def test_one_side_may_have_no_children() -> None:
     assert list(training.right.log10_probability(1)) == pytest.approx([-0.4771213, -99, -99, -0.4771213, -0.4771213])
 
 
+@needs_kenlm
 def test_kenlm_reads_the_models(tmp_path: Any) -> None:
     training = quietly(SAW)
     with (tmp_path / "left.arpa").open("wb") as stream:

@@ -110,7 +110,7 @@ def test_a_language_model(
 
 
 @pytest.mark.parametrize(
-    "function", ["Extractor.extract", "Tally.columns", "Renderer.source", "RuleTableBuilder.finish"]
+    "function", ["Extractor.extract", "Tally.columns", "Renderer.source", "RuleTableBuilder.write"]
 )
 def test_an_extraction(
     function: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

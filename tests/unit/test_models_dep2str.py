@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,12 @@ from treeglot import sample
 from treeglot.base.errors import UsageError
 from treeglot.cli import main
 from treeglot.corpus import Corpus
+from treeglot.decode import Translator
 from treeglot.models import train
 from treeglot.models.dep2str import DEP2STR_KINDS
 from treeglot.syntax import Dependency, heads, write
 from treeglot.syntax.constituents import to_dependencies
-from treeglot.syntax.formats import read_text
+from treeglot.syntax.formats import read_forests, read_text
 
 SEVEN = {
     "p_target_given_source",
@@ -26,7 +28,7 @@ SEVEN = {
     "lm",
     "word_penalty",
 }
-OTHERS = {"pseudo", "preferred", "glue", "unknown", "lm_unknown"}  # what it takes to translate any input
+OTHERS = {"pseudo", "preferred", "lattice", "glue", "unknown", "lm_unknown"}  # what it takes to translate any input
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +85,41 @@ def test_trees_forests_and_dependencies_serve_alike(corpus: Path, tmp_path: Path
     assert all(t.text and t.notes == ("without a tree: translated with phrases and glue",) for t in lines)
     from_forests = model.translate_batch(model.read(corpus / "zh.forest.jsonl"))
     assert not any(t.notes or t.problem for t in from_forests)
+
+
+@pytest.mark.parametrize("kind", [kind.name for kind in DEP2STR_KINDS])
+def test_several_trees_of_a_forest_are_searched_together(kind: str, corpus: Path, tmp_path: Path) -> None:
+    """The best derivations are those of all trees, translated one by one; `parse` is the log probability of a tree."""
+    model = train(kind, files(corpus, source_trees="zh.tree"), tmp_path / "model").translator
+    exact = replace(model.options, pop_limit=0, beam=0, threshold=0.0)
+    assert "parse" not in model.features
+    forests = [f for f in read_forests(corpus / "zh.forest.jsonl") if 3 <= len(f.words) <= 6 and f.count() > 2][:12]
+    assert len(forests) > 5
+    table = heads.load(DEP2STR_KINDS[0].options().source_heads)
+    several, chosen = 0, 0
+    for weight in (0.0, 0.5, -0.5):
+        weights = model.weights | {"parse": weight}
+        together = Translator(model.table, weights, model.lm, replace(exact, dependency_trees=3), model.setup)
+        alone = Translator(model.table, model.weights, model.lm, exact, model.setup)
+        for forest in forests:
+            trees: dict[tuple[int, ...], tuple[float, Dependency]] = {}
+            for score, tree in forest.conditional().kbest(30):
+                made = to_dependencies([tree], table)[0]
+                trees.setdefault((*made.heads.tolist(), *made.tags), (score, made))  # type: ignore[misc]
+            expected = []
+            for score, tree in [*trees.values()][:3]:
+                listed = alone.translate(tree).kbest(20)
+                expected += [(h.score + weight * score, h.text, score) for h in listed]
+            expected.sort(key=lambda each: -each[0])
+            found = together.translate(forest).kbest(20)
+            several += len(trees) > 1
+            chosen += expected[0][2] < max(score for score, _ in trees.values())
+            assert len(found) == min(20, len(expected))
+            assert [h.score for h in found] == pytest.approx([each[0] for each in expected[: len(found)]], abs=1e-4)
+            used = found[0].features.get("parse", 0.0)
+            assert any(used == pytest.approx(score, abs=1e-4) for _, _, score in expected)
+    assert several > 10
+    assert chosen > 0
 
 
 def test_the_command_line_trains_translates_and_tunes(corpus: Path, tmp_path: Path, capfd) -> None:

@@ -9,7 +9,9 @@ from treeglot import sample
 from treeglot.cli import main
 from treeglot.corpus import Corpus
 from treeglot.lm import load_dependency
+from treeglot.lm.train_dependency import Conditioning, DependencyLmOptions
 from treeglot.models import load, train
+from treeglot.models.kinds import find_kind
 from treeglot.syntax import Dependency, heads, write
 from treeglot.syntax.constituents import to_dependencies
 from treeglot.syntax.formats import read_dependencies
@@ -31,10 +33,14 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("kind", ["s2d", "s2d-pos"])
-def test_output_is_a_string_and_the_tree_that_the_models_scored(kind: str, corpus: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "conditioning"), [("s2d", "sibling"), ("s2d", "trigram"), ("s2d-pos", "sibling")])
+def test_output_is_a_string_and_the_tree_that_the_models_scored(
+    kind: str, conditioning: Conditioning, corpus: Path, tmp_path: Path
+) -> None:
     lines: list[str] = []
-    model = train(kind, Corpus(**{name: corpus / file for name, file in FILES.items()}), tmp_path, report=lines.append)
+    files = Corpus(**{name: corpus / file for name, file in FILES.items()})
+    options = find_kind(kind).options(dependency_lm=DependencyLmOptions(conditioning))
+    model = train(kind, files, tmp_path, options, report=lines.append)
     assert any("phrases refused for their structures, 0 sentences without a tree" in line for line in lines)
     sources = (corpus / "zh.txt").read_text().splitlines()
     references = (corpus / "en.txt").read_text().splitlines()
@@ -44,6 +50,7 @@ def test_output_is_a_string_and_the_tree_that_the_models_scored(kind: str, corpu
     if kind == "s2d-pos":
         scored["dlm_tags"] = load_dependency(tmp_path / "dlm.tags.bin")
     assert set(model.weights) >= set(scored)
+    assert {dependency_model.conditioning for dependency_model in scored.values()} == {conditioning}
     for best in found:
         assert best.dependency is not None
         assert best.dependency.words == best.text.split()

@@ -27,9 +27,11 @@ from treeglot.models.reading import Reader, shorter
 from treeglot.parse import ParserTraining, adapters, treebank
 from treeglot.parse.train import train_in
 from treeglot.syntax import ParseForest, Tree, write
+from treeglot.syntax.lattice import Lattice
 from treeglot.text import TextPipeline, TextSettings, TextSide
 from treeglot.text.languages import find_language
 from treeglot.text.side import lowered, untokenise
+from treeglot.text.variables import NumberVariables
 
 PAIRS = sample.split(sample.read_pairs(150))["train"]
 SOURCE = [pair.source_tree.words for pair in PAIRS]
@@ -108,6 +110,26 @@ def test_forests_of_text(hiero: Model, tmp_path: Path, capsys: pytest.CaptureFix
     assert len((tmp_path / "out").read_text().splitlines()) == 2
     assert main(command) == 2
     assert f"error: {tmp_path / 'in'}:3: --forest is for one sentence a line" in capsys.readouterr().err
+
+
+def test_lattices_of_words(hiero: Model, pipeline: TextPipeline) -> None:
+    """The words of a path are read as a list of words is: folded, with numbers for variables."""
+    numbers = NumberVariables(pipeline.source.language, pipeline.target.language)
+    with_numbers = Reader(find_kind("hiero"), replace(pipeline, numbers=numbers))
+    for model in (hiero, Model(hiero.directory, hiero.file, hiero.translator, with_numbers)):
+        for words in (hiero.text.source.tokenise(RAW_SOURCE[:1])[0].words, ["Xyz", "12345", "。"]):
+            line, lattice = model.translate(words), model.translate(Lattice.from_words(words))
+            assert (lattice.text, lattice.source, lattice.alignment) == (line.text, line.source, line.alignment)
+            assert lattice.source_tokens.words == words
+        two = Lattice([(0, 1, "777", -9.0), (0, 1, "12345", 0.0), (1, 2, "Xyz", 0.0), (1, 2, "abc", -9.0)])
+        assert model.translate(two).text == model.translate(["12345", "Xyz"]).text
+        assert model.translate(two).source == "12345 Xyz"
+        sources, references = model.reader.development([two, RAW_SOURCE[0]], [["a", "b"]])
+        assert isinstance(sources[0], Lattice)
+        assert sources[0].words == (
+            ["⟨1⟩", "⟨2⟩", "xyz", "abc"] if model is not hiero else ["777", "12345", "xyz", "abc"]
+        )
+        assert (sources[1], references) == (SOURCE[0], [["a", "b"]])
 
 
 def test_lists_of_several_sentences(hiero: Model) -> None:

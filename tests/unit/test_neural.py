@@ -29,11 +29,13 @@ KIND, VERSION = "neural-joint", 2
         {"second": 16},
         {"has_source": False, "embedding": 0},
         {"sentence": False},
+        {"history": 0},
+        {"history": 0, "second": 16, "sentence": False},
         {"embedding": 32, "hidden": 16, "before": 1, "after": 3},
     ],
 )
 def test_scores_are_those_of_numpy(shape: dict[str, int]) -> None:
-    model = random_model(SOURCE, TARGET, target_fallbacks=["<*ing>"], **shape)
+    model = random_model(SOURCE, [*TARGET, "sinking house"], target_fallbacks=["<*ing>"], **shape)
     reference = Reference(model)
     for source, target, links in [
         (SOURCE, TARGET, [(0, 0), (1, 1), (2, 2), (3, 3)]),
@@ -45,7 +47,8 @@ def test_scores_are_those_of_numpy(shape: dict[str, int]) -> None:
             scores, sums = model.score(source, target, Alignment(links), normalise)
             expected = reference.score(source, target, Alignment(links), normalise=normalise)
             np.testing.assert_allclose(scores, expected, atol=1e-4)
-            assert len(sums) == (len(target) + 1 if normalise else 0)
+            assert len(sums) == (len(scores) if normalise else 0)
+            assert len(scores) == (len(source) if shape.get("history") == 0 else len(target) + 1)
 
 
 @pytest.mark.parametrize("length", [16, 32, 48, 256, 272])
@@ -172,7 +175,7 @@ def test_parts_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="not possible"):
         random_model(SOURCE, TARGET, hidden=17)
     with pytest.raises(ValueError, match="not possible"):
-        random_model(SOURCE, TARGET, history=0)
+        random_model(SOURCE, TARGET, history=0, has_source=False)
 
 
 def parts_of(model: _core.JointModel) -> dict[str, Any]:

@@ -1,18 +1,21 @@
-"""Averaged joint models: their scores are the means of scores."""
+"""Averaged joint models: their scores are the means of scores. Training can make them."""
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from neural_models import Reference, random_model
+from neural_models import Reference, random_model, written
 
-from treeglot.base.errors import UsageError
+from treeglot._core import JointEpoch
+from treeglot.base.errors import OptionError, UsageError
 from treeglot.cli import main
 from treeglot.neural.average import average
-from treeglot.neural.train import load_joint
+from treeglot.neural.options import JointOptions
+from treeglot.neural.train import load_joint, train_joint
 from treeglot.syntax import Alignment
 
 SOURCE, TARGET = ["das", "ist", "ein", "haus"], ["this", "is", "a", "house"]
@@ -80,3 +83,65 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert load_joint(out).facts["embedding"] == 32
     assert main(["neural", "average", str(tmp_path / "1"), "-o", "-"]) != 0
     assert "has to be a file" in capsys.readouterr().err
+
+
+SMALL = JointOptions(embedding=16, hidden=16, epochs=2, patience=2, batch=16, held_out=3, networks=3, seed=7)
+CORPUS = [(source, target, Alignment(links)) for source, target, links in PAIRS] * 6
+
+
+def test_training_makes_the_mean_of_several(tmp_path: Path) -> None:
+    numbers: list[int] = []
+    steps: list[tuple[int, int, int]] = []
+    epochs: list[int] = []
+    made = train_joint(
+        CORPUS,
+        SMALL,
+        begin=numbers.append,
+        progress=lambda *step: steps.append(step),
+        report=lambda epoch: epochs.append(epoch.epoch),
+    )
+    assert numbers == [1, 2, 3]
+    assert epochs == [1, 2] * 3
+    assert sorted({epoch for epoch, _, _ in steps}) == [1, 2, 3, 4, 5, 6]
+    each = [train_joint(CORPUS, dataclasses.replace(SMALL, seed=seed, networks=1)) for seed in (7, 8, 9)]
+    made.write(str(tmp_path / "made"))
+    average(each).write(str(tmp_path / "mean"))
+    assert (tmp_path / "made").read_bytes() == (tmp_path / "mean").read_bytes()
+
+
+@pytest.mark.parametrize("network", [1, 2, 3])
+def test_a_killed_training_of_several_continues(tmp_path: Path, network: int) -> None:
+    once = train_joint(CORPUS, SMALL, threads=2)
+    begun: list[int] = []
+
+    def kill(epoch: JointEpoch) -> None:
+        if begun[-1] == network and epoch.epoch == 2:
+            raise KeyboardInterrupt
+
+    state = tmp_path / "state"
+    with pytest.raises(KeyboardInterrupt):
+        train_joint(CORPUS, SMALL, state=state, begin=begun.append, report=kill)
+    assert begun == list(range(1, network + 1))
+    epochs: list[int] = []
+    again = train_joint(CORPUS, SMALL, state=state, report=lambda epoch: epochs.append(epoch.epoch))
+    assert epochs == [2, *[1, 2] * (3 - network)]  # finished networks and epochs are not trained again
+    once.write(str(tmp_path / "once"))
+    again.write(str(tmp_path / "again"))
+    assert (tmp_path / "once").read_bytes() == (tmp_path / "again").read_bytes()
+
+
+def test_too_many_networks_are_refused() -> None:
+    with pytest.raises(OptionError, match="networks is 9; expected at most 8 of this size"):
+        JointOptions(hidden=2048, networks=9)
+    with pytest.raises(OptionError, match="and 2 more seeds follow"):
+        JointOptions(seed=2**63 - 2, networks=3)
+
+
+def test_the_command_trains_several(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = written(tmp_path, CORPUS)
+    size = ["--embedding", "16", "--hidden", "16", "--epochs", "1", "--held-out", "3", "--networks", "2"]
+    out = tmp_path / "both.bin"
+    assert main(["neural", "train", *files, *size, "-o", str(out)]) == 0
+    assert "network 2 of 2:\nepoch 1: perplexity" in capsys.readouterr().err
+    assert load_joint(out).facts["hidden"] == 32
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["both.bin", "links", "source", "target"]

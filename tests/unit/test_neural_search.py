@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ import pytest
 from neural_models import Reference, random_model, slow_affiliations
 from small_models import LINES, sources, trained
 
-from treeglot import UsageError
+from treeglot import FormatError, UsageError
 from treeglot._core import Hypothesis
+from treeglot.cli import main
 from treeglot.decode import Translator
 from treeglot.decode.constraints import Constraints
 from treeglot.foreign.export import export
@@ -38,7 +40,11 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         target = [word for word in model.translator.table.target_words if not word.startswith("<")]
         network = random_model(sorted({w for line in LINES for w in line[1:]}), target, seed=len(made), history=3)
         network.write(str(folder / "network.bin"))
-        made[kind] = add_neural(folder / "model", folder / "network.bin", weight=WEIGHT)
+        add_neural(folder / "model", folder / "network.bin", weight=WEIGHT)
+        both = [f"{one} {other}" for one in target[:6] for other in target[:6]]
+        lexical = random_model(sorted({w for line in LINES for w in line[1:]}), [*target, *both], history=0)
+        lexical.write(str(folder / "lexical.bin"))
+        made[kind] = add_neural(folder / "model", folder / "lexical.bin", weight=WEIGHT)
     return made
 
 
@@ -96,22 +102,52 @@ def test_scores_are_those_of_numpy_for_the_words_that_rules_link(models: dict[st
             assert total == pytest.approx(hypothesis.score, abs=1e-3)
 
 
+def expected_links(translator: Translator, hypothesis: Hypothesis) -> set[tuple[int, int]]:
+    """The links of all rules that have some; words of the others follow their source words."""
+    out: set[tuple[int, int]] = set()
+    below = spans_below(hypothesis)
+    for number, step in enumerate(hypothesis.derivation.steps):
+        words = [place for place, giving in enumerate(hypothesis.given_by) if giving == number]
+        own = [at for at in range(*step.span) if not any(begin <= at < end for begin, end in below[number])]
+        every = {*product(own, range(len(words)))}
+        if (step.rule is not None and translator.table.rule(step.rule)[4]) or {*step.links} != every:
+            out |= {(at, words[word]) for at, word in step.links}
+        elif own:
+            out |= {(own[i * len(own) // len(words)], place) for i, place in enumerate(words)}
+    return out
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_lexical_network_scores_the_translation_of_each_source_word(models: dict[str, Any], kind: str) -> None:
+    model = models[kind]
+    reference = Reference(model.translator.networks["lexical"])
+    for source in sources(kind):
+        [found] = model.translator.translate_batch([model.reader.kind.prepare(source)], 20)
+        for hypothesis in found.hypotheses:
+            assert {*hypothesis.links} == expected_links(model.translator, hypothesis)
+            expected = reference.score(found.words, hypothesis.text.split(), Alignment(hypothesis.links))
+            assert len(expected) == len(found.words)
+            assert hypothesis.features["neural_lexical"] == pytest.approx(sum(expected), abs=1e-4)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_search_heeds_it_with_any_number_of_threads(models: dict[str, Any], kind: str) -> None:
     model = models[kind]
     given = [model.reader.kind.prepare(source) for source in sources(kind)]
-    one, two = (
+    one, two, four = (
         [
-            [(h.text, h.score, h.affiliations) for h in found.hypotheses]
+            [(h.text, h.score, h.affiliations, h.links) for h in found.hypotheses]
             for found in model.translator.translate_batch(given, 5, threads=threads)
         ]
-        for threads in (1, 2)
+        for threads in (1, 2, 4)
     )
-    assert one == two
+    assert one == two == four
     forest = model.translator.translate(given[0])
     assert forest.hypotheses[0].text == one[0][0][0]
-    assert [h.text for h in model.translator.kbest(forest, 5)] == [text for text, _, _ in one[0]]
-    assert pickle.loads(pickle.dumps(forest.hypotheses[0])).affiliations == forest.hypotheses[0].affiliations
+    assert [h.text for h in model.translator.kbest(forest, 5)] == [text for text, *_ in one[0]]
+    copied = pickle.loads(pickle.dumps(forest.hypotheses[0]))
+    assert copied.affiliations == forest.hypotheses[0].affiliations
+    assert copied.links == forest.hypotheses[0].links
 
 
 def test_constraints_and_explanations_keep_its_score(models: dict[str, Any]) -> None:
@@ -124,6 +160,51 @@ def test_constraints_and_explanations_keep_its_score(models: dict[str, Any]) -> 
     assert [one.word for one in explained.neural] == [*found.best.text.split(), "</s>"]
     assert sum(one.score for one in explained.neural) == pytest.approx(found.best.features["neural"], abs=1e-4)
     assert [one.source for one in explained.neural[:-1]] == [LINES[0][at] for at in found.best.affiliations]
+    assert forced.best.features["neural_lexical"] == pytest.approx(found.best.features["neural_lexical"], abs=1e-4)
+    lexical = explained.networks["lexical"]
+    assert [one.source for one in lexical] == list(LINES[0])
+    assert sum(one.score for one in lexical) == pytest.approx(found.best.features["neural_lexical"], abs=1e-4)
+    words, places = found.best.text.split(), [at for at, _ in found.best.links]
+    assert [one.word for one in lexical if places.count(one.place) == 1] == [
+        words[place] for at, place in found.best.links if places.count(at) == 1
+    ]
+    assert all((one.word == "<none>") == (one.place not in places) for one in lexical)
+
+
+def test_why_shows_the_scores_of_both_networks(models: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    model = models["hiero"]
+    assert main(["why", str(model.directory), " ".join(LINES[0])]) == 0
+    shown = capsys.readouterr().out
+    assert "neural joint model, by word: natural log, word, affiliated source word" in shown
+    lines = shown.partition("network lexical: natural log, output, source word\n")[2].splitlines()
+    assert [line.split()[-2:] for line in lines] == [[word, f"({at})"] for at, word in enumerate(LINES[0])]
+
+
+def test_networks_have_names_and_files(models: dict[str, Any], tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(models["hiero"].directory, folder)
+    network = random_model(["a"], ["b"], history=2)
+    network.write(str(tmp_path / "network.bin"))
+    with pytest.raises(UsageError, match=r"networks.A! is no name of a network; expected letters a to z, digits and _"):
+        add_neural(folder, tmp_path / "network.bin", name="A!")
+    assert main(["neural", "add", str(folder), str(tmp_path / "network.bin"), "--name", "other"]) == 0
+    made = load(folder)
+    assert sorted(made.file.networks.items()) == [("lexical", "neural_lexical.bin"), ("other", "neural_other.bin")]
+    assert made.weights["neural_other"] == 0.2 and made.weights["neural_lexical"] == WEIGHT
+    assert made.translator.networks["other"].facts["history"] == 2
+    assert {"neural", "neural_lexical", "neural_other"} <= {*made.translate(" ".join(LINES[0])).best.features}
+    assert add_neural(folder, tmp_path / "network.bin", name="other").file == made.file
+    with pytest.raises(UsageError, match="the network's name is empty"):
+        add_neural(folder, tmp_path / "network.bin", name="")
+    place = folder / "model.toml"
+    place.write_text(place.read_text().replace("[networks]", "[networks] # ours"))
+    assert set(add_neural(folder, tmp_path / "network.bin", name="third").file.networks) == {
+        *made.file.networks,
+        "third",
+    }
+    (folder / "model.toml").write_text((folder / "model.toml").read_text().replace("other =", "Other ="))
+    with pytest.raises(FormatError, match=r"model.toml:[0-9]+: networks.Other is no name of a network"):
+        load(folder)
 
 
 def test_joint_models_share_it(models: dict[str, Any], tmp_path: Path) -> None:
@@ -131,14 +212,17 @@ def test_joint_models_share_it(models: dict[str, Any], tmp_path: Path) -> None:
     said: list[str] = []
     joint = join(folders, tmp_path / "joint", report=said.append)
     assert any("neural" in line for line in said)
-    reference = Reference(joint.translator.neural)
+    reference, lexical = Reference(joint.translator.neural), Reference(joint.translator.networks["lexical"])
     assert joint.weights["neural"] != 0
+    assert joint.weights["neural_lexical"] != 0
     for source in sources("dep2str"):
         [found] = joint.translator.translate_batch([joint.reader.kind.prepare(source)], 10)
         for hypothesis in found.hypotheses:
             links = Alignment([(at, i) for i, at in enumerate(hypothesis.affiliations)])
             expected = sum(reference.score(found.words, hypothesis.text.split(), links))
             assert hypothesis.features["neural"] == pytest.approx(expected, abs=1e-4)
+            expected = sum(lexical.score(found.words, hypothesis.text.split(), Alignment(hypothesis.links)))
+            assert hypothesis.features["neural_lexical"] == pytest.approx(expected, abs=1e-4)
 
 
 def test_other_decoders_have_no_such_feature(models: dict[str, Any], tmp_path: Path) -> None:
@@ -152,6 +236,12 @@ def test_a_long_history_is_refused(models: dict[str, Any], tmp_path: Path) -> No
     with pytest.raises(UsageError, match="7 words of history; expected at most 6"):
         add_neural(models["hiero"].directory, tmp_path / "long.bin")
     assert load(models["hiero"].directory).translator.neural.facts["history"] == 3
+
+
+def test_training_refuses_a_lexical_network_as_the_joint_one(tmp_path: Path) -> None:
+    options = find_kind("hiero").options(neural=True, network=JointOptions(lexical=True))
+    with pytest.raises(UsageError, match=r"network.lexical is true; expected neural_lexical=true for a lexical"):
+        trained("hiero", tmp_path / "model", options=options)
 
 
 def test_training_refuses_a_long_history_at_once(tmp_path: Path) -> None:
@@ -173,10 +263,13 @@ def test_a_bad_weight_changes_no_file(models: dict[str, Any], tmp_path: Path) ->
 
 def test_training_makes_a_model_with_a_network(tmp_path: Path) -> None:
     small = JointOptions(embedding=16, hidden=16, epochs=1, batch=16, held_out=2)
-    options = find_kind("hiero").options(neural=True, network=small)
+    options = find_kind("hiero").options(neural=True, neural_lexical=True, network=small)
     said: list[str] = []
     model = trained("hiero", tmp_path / "model", options=options, report=said.append)
     assert any(line.startswith("network, epoch 1 of at most 1: perplexity ") for line in said)
+    assert any(line.startswith("lexical network, epoch 1 of at most 1: perplexity ") for line in said)
+    assert model.translator.networks["lexical"].facts["history"] == 0
+    assert model.weights["neural_lexical"] == 0.2
     assert model.translator.neural.facts["hidden"] == 16
     assert model.weights["neural"] == 0.2
     found = model.translate(" ".join(LINES[0]))
@@ -184,6 +277,17 @@ def test_training_makes_a_model_with_a_network(tmp_path: Path) -> None:
         sum(one.score for one in model.explain(LINES[0]).neural), abs=1e-4
     )
     trained("hiero", tmp_path / "model", options=options)  # its weights are not tuned
+
+
+def test_training_makes_a_model_with_the_mean_of_networks(tmp_path: Path) -> None:
+    small = JointOptions(embedding=16, hidden=16, epochs=1, batch=16, held_out=2, networks=2)
+    said: list[str] = []
+    model = trained(
+        "hiero", tmp_path / "model", options=find_kind("hiero").options(neural=True, network=small), report=said.append
+    )
+    assert any(line.startswith("network 2 of 2, epoch 1 of at most 1: perplexity ") for line in said)
+    assert model.translator.neural.facts["hidden"] == 32
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 def test_a_killed_training_continues_its_network(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from neural_models import Reference
+from neural_models import Reference, written
 
 from treeglot import _core
 from treeglot.base.errors import FormatError, OptionError, TreeglotError, UsageError
@@ -40,8 +40,8 @@ def pairs(count: int, seed: int = 1) -> list[LinkedPair]:
     return out
 
 
-def corpus_of(given: list[LinkedPair]) -> _core.JointCorpus:
-    corpus = _core.JointCorpus()
+def corpus_of(given: list[LinkedPair], lexical: bool = False) -> _core.JointCorpus:
+    corpus = _core.JointCorpus(lexical)
     for pair in given:
         corpus.add(*pair)
     return corpus
@@ -79,12 +79,19 @@ def slow_loss(
 
 @pytest.mark.parametrize(
     "more",
-    [{}, {"second": 32}, {"monolingual": True}, {"sentence": False}, {"history": 1, "before": 0, "after": 2}],
+    [
+        {},
+        {"second": 32},
+        {"monolingual": True},
+        {"sentence": False},
+        {"history": 1, "before": 0, "after": 2},
+        {"lexical": True},
+    ],
 )
 def test_gradients_are_the_numerical_ones(more: dict[str, Any]) -> None:
     options = dataclasses.replace(SMALL, samples=0, dropout=0, input_dropout=0, short_history=0, **more)
     given = pairs(12)
-    network = _core.JointGradients(corpus_of(given), core_options(options))
+    network = _core.JointGradients(corpus_of(given, options.lexical), core_options(options))
     draw = np.random.default_rng(3)
     for block in BLOCKS:  # far enough from zero, so that every unit matters
         network.set(block, draw.normal(0, 0.4, len(network.values(block))).astype(np.float32))
@@ -92,7 +99,8 @@ def test_gradients_are_the_numerical_ones(more: dict[str, Any]) -> None:
     contexts = network.contexts().reshape(len(words), -1)
     values = {block: network.values(block).astype(np.float64) for block in BLOCKS}
     model = network.model()
-    sources = [model.source_ids(list(pair[0])) for pair in given for _ in range(len(pair[1]) + 1)]
+    ends = 0 if options.lexical else 1
+    sources = [model.source_ids(list(pair[0])) for pair in given for _ in range(len(pair[1]) + ends)]
     assert network.loss() == pytest.approx(slow_loss(values, contexts, sources, words, options), rel=1e-5)
     for block in BLOCKS:
         gradient = network.gradient(block)
@@ -151,6 +159,57 @@ def test_the_model_has_the_scores_of_the_network() -> None:
     assert network.loss() == pytest.approx(np.mean(loss), rel=1e-4)
     core = [-score for pair in given for score in model.score(*pair, True)[0]]
     np.testing.assert_allclose(core, loss, atol=1e-4)
+
+
+def unlike_pairs(count: int) -> list[LinkedPair]:
+    """The pairs above, whose first source word has no translation. The second one has all target words."""
+    out: list[LinkedPair] = []
+    for source, target, links in pairs(count):
+        more = [(1, i) for i in range(len(target))] if len(source) > 1 else []
+        out.append((source, target, Alignment([link for link in links if link[0] > 1] + more)))
+    return out
+
+
+def test_a_lexical_model_has_the_scores_of_the_network() -> None:
+    options = dataclasses.replace(SMALL, lexical=True, samples=0, dropout=0, input_dropout=0, penalty=0.0)
+    given = unlike_pairs(20)
+    network = _core.JointGradients(corpus_of(given, lexical=True), core_options(options))
+    draw = np.random.default_rng(3)
+    for block in BLOCKS:
+        network.set(block, draw.normal(0, 0.3, len(network.values(block))).astype(np.float32))
+    model = network.model()
+    assert model.facts["history"] == 0
+    assert any(" " in word for word in model.target_words())
+    assert "" not in model.target_words()
+    loss = [-score for pair in given for score in Reference(model).score(*pair, normalise=True)]
+    assert len(loss) == sum(len(source) for source, _, _ in given)
+    assert network.loss() == pytest.approx(np.mean(loss), rel=1e-4)
+    core = [-score for pair in given for score in model.score(*pair, True)[0]]
+    np.testing.assert_allclose(core, loss, atol=1e-4)
+
+
+def test_a_lexical_model_learns_translations_and_what_has_none(tmp_path: Path) -> None:
+    options = dataclasses.replace(SMALL, lexical=True, epochs=8, dropout=0.1, input_dropout=0.0)
+    models = []
+    for threads in (1, 2, 4):
+        model = train_joint(unlike_pairs(300), options, threads=threads)
+        model.write(str(tmp_path / "model"))
+        models.append((tmp_path / "model").read_bytes())
+    assert models[0] == models[1] == models[2]
+    source, target = ["s1", "s2", "s3"], ["t3", "t2", "t1"]
+    good, _ = model.score(source, target, Alignment([(1, 0), (1, 1), (1, 2), (2, 0)]), True)
+    assert good[0] > np.log(0.5) and good[2] > np.log(0.2)  # the first has no translation, and the third has its own
+    worse, _ = model.score(source, target, Alignment([(0, 2), (1, 0), (1, 1), (1, 2), (2, 1)]), True)
+    assert worse[0] < good[0] and worse[2] < good[2]
+
+
+def test_a_lexical_model_needs_source_words_and_a_corpus_of_its_kind() -> None:
+    with pytest.raises(OptionError, match="a lexical model needs source words; expected monolingual=false"):
+        dataclasses.replace(SMALL, lexical=True, monolingual=True)
+    corpus = corpus_of(pairs(20))
+    options = core_options(dataclasses.replace(SMALL, lexical=True))
+    with pytest.raises(ValueError, match="the corpus is of another kind of model; expected lexical ones for lexical"):
+        _core.train_joint(corpus, corpus, options, 1, "", lambda *_: None, lambda _: None)
 
 
 def trained(threads: int, path: Path, options: JointOptions = SMALL) -> bytes:
@@ -241,10 +300,9 @@ def test_words_worse_than_chance_are_no_divergence() -> None:
 
 
 def test_a_damaged_state_is_named(tmp_path: Path) -> None:
-    state = tmp_path / "state"
-    state.write_bytes(b"nothing of the kind" * 100)
-    with pytest.raises(FormatError, match="state"):
-        train_joint(pairs(100), SMALL, state=state)
+    (tmp_path / "1.state").write_bytes(b"nothing of the kind" * 100)
+    with pytest.raises(FormatError, match=r"1\.state"):
+        train_joint(pairs(100), SMALL, state=tmp_path)
 
 
 def test_the_state_of_another_run_is_named_and_not_used(tmp_path: Path) -> None:
@@ -252,13 +310,13 @@ def test_the_state_of_another_run_is_named_and_not_used(tmp_path: Path) -> None:
         if epoch.epoch == 2:
             raise Killed
 
-    state = tmp_path / "state"
+    state = tmp_path / "new" / "state"
     with pytest.raises(Killed):
         train_joint(pairs(100), SMALL, state=state, report=stop)
-    assert state.exists()
+    assert [path.name for path in state.iterdir()] == ["1.state"]
     other = dataclasses.replace(SMALL, seed=2)
     epochs: list[int] = []
-    with pytest.warns(UserWarning, match=r"state: the state of a run with other data or options; training starts anew"):
+    with pytest.warns(UserWarning, match=r"1\.state: the state of a run with other data or options; .* starts anew"):
         train_joint(pairs(100), other, state=state, report=lambda epoch: epochs.append(epoch.epoch))
     assert epochs[0] == 1
     with pytest.raises(UserWarning, match="starts anew"), warnings.catch_warnings():
@@ -291,36 +349,24 @@ def test_a_model_without_links_is_a_language_model() -> None:
     assert scores[0] == scores[1]
 
 
-def written(folder: Path) -> list[str]:
-    """The files of a small corpus."""
-    given = pairs(120)
-    for name, lines in {
-        "source": [" ".join(pair[0]) for pair in given],
-        "target": [" ".join(pair[1]) for pair in given],
-        "links": [str(pair[2]) for pair in given],
-    }.items():
-        (folder / name).write_text("\n".join(lines) + "\n")
-    return [str(folder / name) for name in ("source", "target", "links")]
-
-
 def test_a_killed_command_continues(tmp_path: Path) -> None:
     size = ["--embedding", "16", "--hidden", "16", "--epochs", "80", "--patience", "80", "--held-out", "10"]
-    command = ["neural", "train", *written(tmp_path), *size, "--quiet", "-o"]
+    command = ["neural", "train", *written(tmp_path, pairs(120)), *size, "--quiet", "-o"]
     once, again = tmp_path / "once", tmp_path / "again"
     assert main([*command, str(once)]) == 0
     state = tmp_path / ".again.state"
     with subprocess.Popen([sys.executable, "-m", "treeglot", *command, str(again)]) as killed:
-        while not state.exists() and killed.poll() is None:
+        while not (state / "1.state").exists() and killed.poll() is None:
             time.sleep(0.001)
         killed.kill()
-    assert state.exists() and not again.exists(), "it ended before it could be killed"
+    assert (state / "1.state").exists() and not again.exists(), "it ended before it could be killed"
     assert main([*command, str(again)]) == 0
     assert again.read_bytes() == once.read_bytes()
     assert not state.exists()
 
 
 def test_the_command_trains_and_leaves_no_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files = written(tmp_path)
+    files = written(tmp_path, pairs(120))
     size = ["--embedding", "16", "--hidden", "16", "--epochs", "2", "--batch", "64", "--held-out", "10"]
     out = str(tmp_path / "joint.bin")
     assert main(["neural", "train", *files, "-o", out, *size]) == 0

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
-import kenlm
 import numpy as np
 import pytest
 from lm_pieces import ids, score_rule, score_word
+from peer_lm import kenlm, needs_kenlm
 
 from treeglot._core import NgramState
 from treeglot.lm import NgramModel, compile_ngram, load_ngram, train_ngram
@@ -35,6 +35,7 @@ def lines(arpa: Path) -> list[str]:
     return (SHARED / "test.lc.en").read_text().splitlines()
 
 
+@needs_kenlm
 def test_equals_kenlm(arpa: Path, model: NgramModel, lines: list[str]) -> None:
     quiet = kenlm.Config()
     quiet.show_progress = False

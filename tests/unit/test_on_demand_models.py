@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import fields, replace
 from pathlib import Path
+from threading import Thread
 
 import jsonschema
 import pytest
@@ -24,7 +25,7 @@ from treeglot.models.compact import compact
 from treeglot.models.confidence import judge
 from treeglot.models.joint import join
 from treeglot.models.train import install_model
-from treeglot.rules.corrections import Correction
+from treeglot.rules.corrections import Correction, changing
 from treeglot.rules.on_demand import EXACT, FACTS
 from treeglot.syntax import write
 from treeglot.web.openapi import MODEL
@@ -272,6 +273,12 @@ def test_commands_that_need_a_table_are_refused(
     wanted = {
         ("rules", model, "--source", "a"): "searches of rules need a model with a rule table",
         ("rules", model, "--forbid", "[X] ||| a ||| b"): "corrections need a model with a rule table",
+        (
+            "check-corrections",
+            model,
+            "--dev",
+            str(folder / "first/zh.txt"),
+        ): "corrections need a model with a rule table",
         ("concordance", model, "a"): "finds its rules on demand; concordances need a model with a rule table",
         ("add-pairs", table, *files): "has a rule table, which no pairs can be added to",
         (*out, "--set", "provenance=true"): "provenance was asked for and needs a rule table",
@@ -348,3 +355,30 @@ def test_pairs_that_cannot_be_added_change_nothing(folder: Path, tmp_path: Path)
     with pytest.raises(UsageError, match="has no aligner"):
         loaded.add_pairs(loaded.read_pairs(tmp_path / "zh.txt", tmp_path / "en.txt"))
     assert {path.name: path.read_bytes() for path in model.iterdir()} == before
+
+
+def test_a_new_model_waits_for_pairs_that_are_being_added(folder: Path, tmp_path: Path) -> None:
+    place = Path(shutil.copytree(folder / "exact", tmp_path / "model"))
+    new = Path(shutil.copytree(folder / "exact", tmp_path / "new"))
+    before = load(place).directory.joinpath("model.toml").stat().st_ino
+    training = Thread(target=install_model, args=(new, place))
+    with changing(place / FACTS):
+        training.start()
+        training.join(0.5)
+        assert training.is_alive()
+        assert (place / "model.toml").stat().st_ino == before
+    training.join()
+    assert (place / "model.toml").stat().st_ino != before
+    assert len(load(place).translate(words_of(folder, "first")[0]).words)
+
+
+def test_a_caller_that_has_the_lock_moves_a_new_model_in(folder: Path, tmp_path: Path) -> None:
+    place = Path(shutil.copytree(folder / "exact", tmp_path / "model"))
+    (place / model_module.NEXT).mkdir()
+    (place / model_module.NEXT / "note").write_text("new")
+    with changing(place / FACTS):
+        worker = Thread(target=model_module.move_in, args=(place,), kwargs={"locked": True}, daemon=True)
+        worker.start()
+        worker.join(30)
+        assert not worker.is_alive()
+    assert (place / "note").read_text() == "new"

@@ -328,7 +328,7 @@ def test_stand_off_before_a_sentence_and_without_text(tmp_path: Path) -> None:
 
 
 def test_formats_of_parsers_are_not_written(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="enju is what a parser prints: it can be read, not written"):
+    with pytest.raises(UsageError, match="enju is a format of another program: it can be read, not written"):
         write(tmp_path / "x.enju", [])
     with pytest.raises(UsageError, match="heads is 'lexical'; expected syntactic or semantic"):
         read_dependencies(_written(tmp_path, GOOD), heads="lexical")

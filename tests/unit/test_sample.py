@@ -1,6 +1,7 @@
 """The sample corpus: what it holds, how it is split and written, and that its sentences are right."""
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from treeglot.cli import main
 from treeglot.parse.brackets import compare
 from treeglot.sample import forests, read_pairs, split, write_corpus
 from treeglot.sample.corpus import SamplePair
+from treeglot.sample.varied import varied
 from treeglot.syntax import ParseForest, Tree
 from treeglot.syntax.formats import read_alignments, read_dependencies, read_forests, read_text, read_trees
 
@@ -367,7 +369,6 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         (-1, "-1 pairs are not in the sample corpus; expected 1 to 3000"),
         (0, "0 pairs are not in the sample corpus; expected 1 to 3000"),
-        (3001, "3001 pairs are not in the sample corpus; expected 1 to 3000"),
         (2, "2 pairs cannot be split into train, dev and test; expected 3 or more"),
     ],
 )
@@ -375,3 +376,53 @@ def test_bad_numbers_of_pairs(pairs: int, problem: str, tmp_path: Path, capsys: 
     assert main(["sample", "--pairs", str(pairs), "--out", str(tmp_path / "x")]) == 2
     assert problem in capsys.readouterr().err
     assert not (tmp_path / "x").exists()
+
+
+def test_more_pairs_than_there_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The pairs of the corpus come first, then varied ones, the same every time; all records fit together."""
+    (tmp_path / "train.zh.forest.jsonl").write_text("of another corpus")
+    assert main(["sample", "--pairs", "5700", "--out", str(tmp_path)]) == 0
+    assert "2,700 pairs in train are others with new nouns and names; train has no forests" in capsys.readouterr().err
+    assert not (tmp_path / "train.zh.forest.jsonl").exists()
+    made = [
+        SamplePair(*found)
+        for found in zip(
+            read_trees(tmp_path / "train.zh.tree"),
+            read_trees(tmp_path / "train.en.tree"),
+            read_dependencies(tmp_path / "train.zh.conllu"),
+            read_dependencies(tmp_path / "train.en.conllu"),
+            read_alignments(tmp_path / "train.align"),
+            strict=True,
+        )
+    ]
+    own = split(read_pairs())["train"]
+    assert len(made) == len(own) + 2700
+    assert made[: len(own)] == own
+    texts = [list(read_text(tmp_path / f"train.{language}")) for language in ("zh", "en")]
+    assert [[pair.source for pair in made], [pair.target for pair in made]] == texts
+    again = 0
+    for old, new in zip([*own, *own], made[len(own) :], strict=False):
+        assert new.source_dependency.words == new.source and new.target_dependency.words == new.target
+        assert (new.alignment, new.source_tree.tags, new.target_tree.tags) == (
+            old.alignment,
+            old.source_tree.tags,
+            old.target_tree.tags,
+        )
+        assert list(new.target_dependency.heads) == list(old.target_dependency.heads)
+        changed = [i for i, (a, b) in enumerate(zip(old.source, new.source, strict=True)) if a != b]
+        assert {old.source_tree.tags[i] for i in changed} <= {"NN", "NR"}
+        again += not changed
+    assert again < 400  # those without a noun, above all
+    test_articles(made)
+    assert list(read_text(tmp_path / "dev.zh")) == [pair.source for pair in split(read_pairs())["dev"]]
+
+
+def test_fewer_varied_pairs_are_the_first_of_more(tmp_path: Path) -> None:
+    pairs = read_pairs(60)
+    formats = {".zh": "text"}
+
+    def first(number: int) -> list[list[str]]:
+        return list(islice(varied(pairs, formats, lambda pair: [" ".join(pair.source) + "\n"]), number))
+
+    assert first(200)[:130] == first(130)
+    assert len({line for [line] in first(200)}) > 120

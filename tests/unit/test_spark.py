@@ -99,7 +99,7 @@ def test_a_cluster_gives_the_bytes_of_one_machine_when_an_executor_dies(
 
         with pytest.raises(TreeglotError, match=r"^\[Errno 28\] No space left on device: 'counts' \(on .+\)$"):
             Spark.map(engine, full, None, [1])
-        with pytest.raises(TreeglotError, match=r"^extracting rules: ValueError: invalid literal for int\(\) .*: 'x'$"):
+        with pytest.raises(TreeglotError, match=r"^running tasks: ValueError: invalid literal for int\(\) .*: 'x'$"):
             Spark.map(engine, lambda shared, item: int("x"), None, [1])
 
 

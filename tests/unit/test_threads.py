@@ -99,10 +99,18 @@ def test_a_call_within_a_call_is_refused() -> None:
 
 
 def test_a_dependency_trainer() -> None:
-    trainer = _core.DependencyTrainer(_core.DependencyUnit.words, [0.5, 1.0, 1.5])
+    trainer = _core.DependencyTrainer(_core.DependencyUnit.words, [0.5, 1.0, 1.5], _core.DependencyConditioning.sibling)
     sentence = Dependency(WORDS, [1, -1, 1])
     found, _ = together(lambda _: trainer.add([sentence] * 20) or 20)
     assert trainer.sentences == sum(found)
+
+
+def test_a_learner_of_heads() -> None:
+    learner, tree = _core.HeadLearner(), Tree.parse(TREE)
+    found, _ = together(lambda _: (learner.add(tree, Dependency(WORDS, [1, -1, 1])), True)[1])
+    assert learner.words == WORDS
+    _, constituents, right = learner.learn(np.zeros(len(WORDS), dtype=np.uint8))
+    assert constituents == right == 2 * len(found)
 
 
 def test_an_arpa_reader() -> None:

@@ -16,6 +16,7 @@ from treeglot.evaluate import Bleu, Ter
 from treeglot.tune import METHODS, LoopOptions, tune_weights
 from treeglot.tune.kbest import KBest
 from treeglot.tune.mert import Mert, random_start
+from treeglot.tune.method import derived_seed
 from treeglot.tune.mira import Mira
 from treeglot.tune.pool import Pool
 from treeglot.tune.pro import Pro
@@ -104,6 +105,27 @@ def test_the_scale_of_what_mira_learns_stays() -> None:
     assert sum(map(abs, update.weights.values())) > 100
 
 
+def test_several_runs_of_mira_give_the_mean_of_single_ones() -> None:
+    start = dict.fromkeys(PROBLEM.names, 0.1)
+    pool = Pool(Bleu().prepare([PROBLEM.references])).merged(PROBLEM.translate(PROBLEM.lines, start, 20))
+    found = Mira(epochs=3, runs=3).update(pool, start, seed=5)
+    seeds = [5, derived_seed(5, 1), derived_seed(5, 2)]
+    each = [Mira(epochs=3).update(pool, start, seed=seed).weights for seed in seeds]
+    assert each[0] != each[1]
+    for name in start:
+        assert found.weights[name] == pytest.approx(np.mean([one[name] for one in each]))
+
+
+def test_features_below_the_least_spread_move_less() -> None:
+    lists = [[("a b c d e", {"lm": 1.0, "rare": 0.01}), ("a b x d e", {"lm": 0.0, "rare": 0.0})], []]
+    start = {"lm": -1.0, "rare": -1.0}
+    moved = [
+        abs(Mira(least_spread=least).update(pool_of(lists), start, seed=1).weights["rare"] - start["rare"])
+        for least in (0.0, 0.1, 1.0)
+    ]
+    assert moved[0] > moved[1] > moved[2]
+
+
 def test_mert_from_a_random_start_keeps_what_never_differs() -> None:
     spreads, weights = np.array([2.0, 0.0]), np.array([1.0, -7.0])
     assert [random_start(spreads, weights, seed)[1] for seed in range(3)] == [-7.0] * 3
@@ -156,6 +178,8 @@ def test_mira_with_many_sparse_features() -> None:
         (lambda: Mert(restarts=-3), "restarts is -3; expected at least 0"),
         (lambda: Mert(rounds=0), "rounds is 0; expected at least 1"),
         (lambda: Mira(epochs=0), "epochs is 0; expected at least 1"),
+        (lambda: Mira(runs=0), "runs is 0; expected at least 1"),
+        (lambda: Mira(least_spread=-1.0), "least_spread is -1.0; expected at least 0"),
         (lambda: LoopOptions(kbest=2**32), "kbest is 4294967296; expected at most 2^32 - 1"),
         (lambda: SearchOptions(pop_limit=-1), "pop_limit is -1; expected at least 0"),
         (lambda: SearchOptions(threshold=float("nan")), "threshold is nan; expected a finite number, at least 0"),

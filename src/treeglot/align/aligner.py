@@ -55,7 +55,7 @@ class Aligner:
         folder: PathLike = "",
         report: Tick = lambda done, of: None,
     ) -> Aligner:
-        """Train an aligner; `options` are those of the method, `report` is told how many rounds are done, of how many.
+        """Train an aligner with the method's `options`. `report` gets the number of finished rounds and of all rounds.
 
         Pairs with an empty side, or one of more than 200 words, are left out: `facts` counts them. The result is the
         same for any number of threads. `folder` keeps the state of the sampler: a run that was killed resumes from it.
@@ -81,7 +81,7 @@ class Aligner:
         return cls(_core.Aligner.open(os.fspath(Path(folder, MODEL))), facts)
 
     def save(self, folder: PathLike) -> None:
-        """Write the aligner into a folder, which is made if need be."""
+        """Write the aligner into a folder, which is made if needed."""
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)
         (place / FACTS).unlink(missing_ok=True)  # the folder is complete when this file is there
@@ -103,7 +103,7 @@ class Aligner:
         agreement: float = 0.5,
         threads: int = 1,
     ) -> Iterator[Alignment]:
-        """The links of each pair, as they are asked for; pairs with an empty side or more than 200 words have none.
+        """Yield the links of each pair. Pairs with an empty side or more than 200 words have none.
 
         The symmetrisation `agreement` takes links whose posteriors in the two directions have a geometric mean of at
         least that number.
@@ -128,7 +128,7 @@ class Aligner:
         cost: float = 1.0,
         threads: int = 1,
     ) -> Iterator[Alignment]:
-        """The links of each pair without doubtful ones that break constituents (after Fossum et al. 2008).
+        """Remove doubtful links that break constituents (after Fossum et al. 2008).
 
         Take the words from the first to the last that a constituent is linked to. The constituent is broken if one of
         them is linked to a word outside it. A link of probability p costs -log(1 - p) to remove; p is the mean of its
@@ -184,7 +184,7 @@ class Aligner:
         return next(self.score_all([(source, target)]))
 
     def score_all(self, pairs: Iterable[Pair], threads: int = 1) -> Iterator[float]:
-        """The score of each pair; that of pairs which cannot be aligned is minus infinity."""
+        """Score each pair. A pair that cannot be aligned scores minus infinity."""
         return _each(pairs, lambda batch: self.core.scores(batch, threads).tolist(), float("-inf"))
 
     def lexicon(self) -> Iterator[tuple[str, str, float, float]]:
@@ -193,7 +193,7 @@ class Aligner:
             yield from self.core.lexicon(first, BATCH)
 
     def update(self, pairs: Iterable[Pair], *, threads: int = 1, report: Tick = lambda done, of: None) -> Aligner:
-        """An aligner that has learnt from more pairs too; it starts from what this one knows, and forgets nothing.
+        """Return an aligner that has also learnt from `pairs`. It starts from what this one knows.
 
         What a lexicon said is part of that; the file is not read again.
         """

@@ -31,7 +31,7 @@ class Trainer(Protocol):
     def __call__(
         self, pairs: _core.SentencePairs, threads: int, folder: str, tick: Tick, before: _core.Aligner | None = None
     ) -> _core.Aligner:
-        """Train with `pairs`, or update `before`; `folder`, if any, keeps the state to resume from."""
+        """Train with `pairs`, or update `before`. With `folder`, an interrupted run can be resumed."""
         ...
 
 

@@ -36,7 +36,7 @@ class Faults:
     lines: dict[str, tuple[int, int]] = field(default_factory=dict)  # how many, and the first
 
     def add(self, source: Sequence[str], target: Sequence[str]) -> str:
-        """What is wrong with the next pair; nothing if it can be aligned."""
+        """Say what is wrong with the next pair. The text is empty if it can be aligned."""
         self.pairs += 1
         fault = ""
         if not source or not target:
@@ -85,7 +85,7 @@ class Verdict:
 def judge(
     pairs: Iterable[Pair], aligner: Aligner | None, options: CleanOptions, threads: int = 1
 ) -> Iterator[tuple[Pair, Verdict]]:
-    """Each pair with the reason why it is no translation, if any; without an aligner scores are not looked at.
+    """Yield each pair, with the reason if it is no translation. Without an aligner, scores are not checked.
 
     >>> pairs = [(["ein", "Haus"], ["a", "house"]), (["Haus"], ["Haus"]), (["Haus"], [])]
     >>> [verdict.reason for _, verdict in judge(pairs, None, CleanOptions())]

@@ -27,7 +27,7 @@ def align_corpus(
     report: Tick = lambda done, of: None,
     keep: Callable[[Aligner], None] = lambda aligner: None,
 ) -> list[Alignment]:
-    """Align every sentence pair; `options` are those of the aligner, `report` is told how far it is, in percent of 100.
+    """Align every sentence pair with the aligner's `options`. `report` gets the progress in percent, and 100.
 
     A pair with an empty side, or one of more than 200 words, has no links. The result is the same for any number of
     threads; the program eflomal alone gives another one every time. A run that was killed resumes from `folder`. `keep`

@@ -50,7 +50,7 @@ class AlignmentScore:
 def score_alignments(
     alignments: Iterable[Alignment], gold: Iterable[Alignment], possible: Iterable[Alignment] | None = None
 ) -> AlignmentScore:
-    """Compare alignments with gold ones; `possible` links are no mistakes (default: the gold ones alone).
+    """Compare alignments with gold ones. Links in `possible` are no mistakes (default: the gold links).
 
     >>> judged = score_alignments([Alignment.parse("0-0 1-2")], [Alignment.parse("0-0 1-1")])
     >>> judged.precision, judged.recall, judged.aer

@@ -17,7 +17,7 @@ SURE = 0.9  # the probability of a bead that words are learnt from
 
 @dataclass(frozen=True)
 class Bead:
-    """Up to two sentences of a paragraph and their translation; one side may have none."""
+    """Up to two sentences of a paragraph and their translation. One side may be empty."""
 
     source: range
     target: range
@@ -25,14 +25,14 @@ class Bead:
 
     @property
     def dropped(self) -> str:
-        """Why the bead is no pair; empty: it is one."""
+        """Say why the bead is no pair. The text is empty if it is one."""
         return "" if self.source and self.target else "no target" if self.source else "no source"
 
 
 def align_sentences(
     paragraphs: Iterable[Paragraph], aligner: Aligner | None = None, *, learn: bool = True, threads: int = 1
 ) -> list[list[Bead]]:
-    """The beads of each paragraph pair, in order; together they have every sentence once.
+    """Find the beads of each paragraph pair, in order. Every sentence is in exactly one bead.
 
     Lengths are judged as by Gale and Church (1993), words by the aligner. Without one, an aligner is trained with the
     pairs that lengths alone are sure of (Moore 2002), unless `learn` is off.

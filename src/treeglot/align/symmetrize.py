@@ -15,7 +15,7 @@ SYMMETRIZATIONS = tuple(method.name.replace("_", "-") for method in _core.Symmet
 def symmetrize(
     forward: Iterable[Alignment], backward: Iterable[Alignment], method: str = "grow-diag-final-and"
 ) -> list[Alignment]:
-    """Put the alignments of the two directions together; both run from source to target.
+    """Symmetrise the alignments of two directions. The links of both run from source to target.
 
     >>> forward, backward = [Alignment.parse("0-0 1-1 1-2")], [Alignment.parse("0-0 1-1 2-1")]
     >>> for method in ("intersection", "grow-diag", "union"):

@@ -41,4 +41,4 @@ class UsageError(TreeglotError):
 
 
 class OptionError(UsageError, ValueError):
-    """An option has a value outside of its range; `key` is its name."""
+    """An option's value is out of range. `key` is the option's name."""

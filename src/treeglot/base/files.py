@@ -41,7 +41,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what writing fails with, wi
 
 
 def open_binary(path: PathLike) -> IO[bytes]:
-    """Open `path` for reading; `.gz`, `.xz` and `.zst` are decompressed on the way, `-` is standard input."""
+    """Open `path` for reading and decompress `.gz`, `.xz` and `.zst`. `-` is standard input."""
     name = os.fspath(path)
     if name == "-":
         _refuse_closed(sys.stdin, "standard input")
@@ -58,7 +58,7 @@ def open_binary(path: PathLike) -> IO[bytes]:
 
 
 def read_chunks(path: PathLike, size: int = CHUNK) -> Iterator[bytes]:
-    """The decompressed bytes of `path`, a chunk at a time; damaged compression is a `FormatError`."""
+    """Yield the decompressed bytes of `path` in chunks. Damaged compression raises `FormatError`."""
     import zlib
 
     name = os.fspath(path)
@@ -95,7 +95,7 @@ def read_lines(path: PathLike) -> list[str]:
 
 
 def iterate_lines(path: PathLike, errors: Literal["strict", "replace"] = "strict") -> Iterator[str]:
-    """The lines of a text file, without their ends, one after the other; what is not UTF-8 is a `FormatError`.
+    """Yield the lines of a text file without line ends. Bytes that are not UTF-8 raise `FormatError`.
 
     So is a byte order mark, which would be part of the first word. With `replace`, U+FFFD stands for what is not
     UTF-8 instead.
@@ -156,7 +156,7 @@ class Pause:
 
 
 def paused(values: list[T], path: PathLike) -> Iterable[T]:
-    """The values of a chunk; `Pause.now` is set with the last one if no more input waited then."""
+    """Yield the values of a chunk. The last one sets `Pause.now` if no more input is waiting."""
     return _paused(values) if os.fspath(path) == "-" and values else values
 
 
@@ -170,7 +170,7 @@ def _paused(values: list[T]) -> Iterator[T]:
 
 
 def batches(values: Iterable[T], most: int) -> Iterator[list[T]]:
-    """Values in lists of `most`; a shorter one where standard input pauses, so that each line is answered at once."""
+    """Batch values in lists of `most`. A pause of standard input ends a batch, so each line is answered at once."""
     batch: list[T] = []
     for value in values:
         batch.append(value)
@@ -293,7 +293,7 @@ def write_binary(path: PathLike) -> Iterator[IO[bytes]]:
 
 
 def remove_leftovers(path: PathLike) -> None:
-    """Remove what killed processes left aside of `path`; what somebody is writing stays."""
+    """Remove temporary files of `path` that killed processes left. Files that are being written stay."""
     from treeglot import _core
 
     _core.remove_leftovers(os.fsencode(Path(path).absolute()))
@@ -332,7 +332,7 @@ def check_output(path: PathLike, folder: bool = False) -> None:
 
 @contextmanager
 def scratch_folder(parent: PathLike, name: str) -> Iterator[Path]:
-    """A folder `.NAME.….part` in `parent` that is gone in the end; those of killed processes are removed first."""
+    """A temporary folder `.NAME.….part` in `parent`. Leftovers of killed processes are removed first."""
     remove_leftovers(Path(parent).resolve() / name)
     while True:
         path = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".part", dir=parent))
@@ -400,7 +400,7 @@ def _umask() -> int:
 
 
 def read_json(path: PathLike, **fields: type) -> dict[str, Any]:
-    """The object in a JSON file, with at least these fields; anything else is a `FormatError`."""
+    """Read the object of a JSON file. A missing field raises `FormatError`."""
     return parse_json(Path(path).read_bytes(), os.fspath(path), **fields)
 
 

@@ -36,7 +36,7 @@ def _processor() -> str:
 
 
 class PeakMemory:
-    """The most memory that this process held since the object was made; Linux alone can say."""
+    """The peak memory of this process since the object was made (on Linux only)."""
 
     def __init__(self) -> None:
         """Reset the peak to the present use."""

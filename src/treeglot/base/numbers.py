@@ -11,7 +11,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 
 
 def parse_number(text: str) -> float:
-    """The number that `text` is, as C would read it; not a number for anything else, such as Python's 1_000.
+    """Parse a number as C does. Other text gives NaN, such as Python's 1_000.
 
     A text of more than 400 characters is not a number: to read one takes time that grows faster than its length.
 

@@ -42,7 +42,7 @@ MOST_SEED = 2**63 - 1
 
 @dataclasses.dataclass(frozen=True)
 class Range:
-    """The numbers that an option takes, or each of a list; integers fit into what the core counts with.
+    """The range of an option, or of each item of a list. Integers must fit the core's types.
 
     Numbers are finite unless `infinite` says otherwise. With `unlimited`, -1 stands for no limit.
     """
@@ -72,7 +72,7 @@ class Range:
             raise OptionError(f"{name} is {_shown(value)}; expected {expected}", (name,))
 
     def expected(self, value: Any) -> str:
-        """What is expected in place of a value; nothing if the value is fine."""
+        """Say what is expected instead of a value. The text is empty if the value is fine."""
         if isinstance(value, list | tuple):
             return next(filter(None, map(self.expected, value)), "")
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -118,7 +118,7 @@ def option(
 
 
 def required(help: str) -> Any:
-    """A field that has no default; such fields come first in their dataclass."""
+    """A field without a default. Such fields come first in their dataclass."""
     return dataclasses.field(metadata={"help": help})
 
 
@@ -199,7 +199,7 @@ def _fields(schema: Any) -> tuple[Option, ...]:
 
 
 def from_table(schema: Callable[..., T], table: Mapping[str, Any], *, table_name: str = "") -> T:
-    """Call `schema` with the values of `table`, each checked against its declaration; nothing unknown passes.
+    """Call `schema` with the values of `table`. Unknown names and values out of range are refused.
 
     A table in the table changes the options that it names; the others are those of the option's default.
     """
@@ -220,7 +220,7 @@ def changed(options: T, table: Mapping[str, Any], *, table_name: str = "") -> T:
 
 
 def resolved(schema: Callable[..., Any], table: Mapping[str, Any]) -> dict[str, Any]:
-    """All options that `table` stands for, defaults among them, as values of JSON; a factory is not called.
+    """Return all options of `table` with their defaults, as JSON values. Factories are not called.
 
     >>> def rules(max_words: Annotated[int, "longest source side"] = 7, beam: Annotated[float, "margin"] = 1.0): ...
     >>> resolved(rules, {"beam": 2})
@@ -271,7 +271,7 @@ def with_values(table: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str
 
 
 def load_options(schema: Callable[..., T], path: str | Path) -> T:
-    """Read a TOML file into `schema`; a mistake in it is a `FormatError` with file and line."""
+    """Read a TOML file into `schema`. A mistake raises `FormatError` with file and line."""
     file = TomlFile(path)
     try:
         return from_table(schema, file.table)
@@ -280,7 +280,7 @@ def load_options(schema: Callable[..., T], path: str | Path) -> T:
 
 
 def options_in(path: str | Path, schema: Callable[..., T], table: Mapping[str, Any], *, table_name: str = "") -> T:
-    """The options of a table that a JSON file has under a name; a mistake is a `FormatError` that names the file."""
+    """Read a table of options from a JSON file. A mistake raises `FormatError` with the file's name."""
     try:
         return from_table(schema, table, table_name=table_name)
     except UsageError as error:
@@ -390,7 +390,7 @@ def _make(schema: Callable[..., T], table: Mapping[str, Any], key: Key, base: An
 
 
 def _value(value: Any, kind: Any, key: Key, base: Any = None) -> Any:
-    """`value` as `kind`; an integer passes as a number and a list as a tuple, nothing else is bent."""
+    """Convert `value` to `kind`. Only integers become numbers, and only lists become tuples."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return _value(value, arguments[0], key, base)

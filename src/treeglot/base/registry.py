@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Registry(Generic[T]):
-    """Factories of `T` by name; a factory's parameters are the options that its thing takes."""
+    """Factories of `T` by name. A factory's parameters are its options."""
 
     def __init__(self, kind: str) -> None:
         """`kind` is the word for the thing in messages."""
@@ -34,7 +34,7 @@ class Registry(Generic[T]):
         self._factories: dict[str, Callable[..., T]] = {}
 
     def __call__(self, name: str) -> Callable[[F], F]:
-        """The decorator that registers a factory under `name`; a name is taken once."""
+        """Return a decorator that registers a factory under `name`. Each name can be used once."""
 
         def register(factory: F) -> F:
             if name in self._factories:

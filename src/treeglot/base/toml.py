@@ -33,7 +33,7 @@ _ENDS = {
 
 
 class TomlFile:
-    """The table of a TOML file; a mistake in it is a `FormatError` with its line."""
+    """The table of a TOML file. A mistake raises `FormatError` with its line."""
 
     def __init__(self, path: str | Path) -> None:
         """Reads and parses the file."""
@@ -71,7 +71,7 @@ def loads(text: str) -> dict[str, Any]:
 
 
 def parse_value(text: str) -> Any:
-    """The value that a text is in TOML; any other text is a string.
+    """Parse a TOML value. Any other text is a string.
 
     >>> [parse_value(text) for text in ("5", "[1, 2]", "true", '"5"', "my.heads", "{a = 1")]
     [5, [1, 2], True, '5', 'my.heads', '{a = 1']

@@ -19,7 +19,7 @@ def add_pairs(
     ] = None,
     aligner: Annotated[Path | None, typer.Option(help="A saved aligner, if the model has none.")] = None,
 ) -> None:
-    """Add sentence pairs to a model with rules on demand; the next translation uses their rules.
+    """Add sentence pairs to a model with rules on demand. The next translation uses their rules.
 
     A model that takes raw text takes it here, too. The language model and the weights stay. All pairs are added, or
     none: a bad one is named by its line.

@@ -34,6 +34,8 @@ def analyse_phrases(
     if max_phrase == 0:
         raise UsageError("--max-phrase is 0; expected 1 or more, or -1 for no limit")
     corpus.expect("alignments", "source_trees", "target_trees")
+    if corpus.united:
+        raise UsageError("--more-alignments and --alignment-weights are for training; expected one alignment")
     pairs = corpus.pairs(Needs(source="tree", target="tree", skip_bad=skip_bad))
     found = phrase_kinds(islice(pairs, first or None), max_phrase, threads)
     say(f"{found.pairs:,} sentence pairs")

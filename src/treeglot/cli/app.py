@@ -23,10 +23,19 @@ from treeglot.cli.parameters import DEBUG, QUIET, expand
 # Stage → commands. "lm train" is the function lm_train of cli/lm_train.py; it is imported when it is asked for.
 COMMANDS: dict[str, tuple[str, ...]] = {
     "Start here": ("demo", "tour"),
-    "Data": ("sample", "align", "align-sentences", "clean", "convert", "show"),
-    "Parsing": ("parser train", "parse", "parser eval"),
-    "Language models": ("lm train", "lm classes", "lm compile", "lm export", "lm score", "lm info"),
-    "Translation": ("train", "tune", "translate", "join", "combine", "rerank", "decode", "export"),
+    "Data": ("sample", "align", "align-sentences", "clean", "compounds", "convert", "show"),
+    "Parsing": ("parser train", "parse", "parser eval", "heads learn"),
+    "Language models": (
+        "lm train",
+        "lm classes",
+        "lm compile",
+        "lm export",
+        "lm interpolate",
+        "lm prune",
+        "lm score",
+        "lm info",
+    ),
+    "Translation": ("train", "tune", "translate", "lattice", "join", "combine", "rerank", "decode", "export"),
     "Neural models": ("neural train", "neural average", "neural add", "neural info"),
     "Explain": ("why", "concordance", "rules", "confidence"),
     "Correct": ("learn", "undo", "check-corrections", "compact", "add-pairs"),
@@ -37,6 +46,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 GROUPS = {
     "": "Translate with syntax: learn synchronous grammars from parsed, aligned text, and translate with them.",
     "analyse": "What trees leave of a corpus's phrases, and what systems with syntax make of it.",
+    "heads": "Head tables, which make dependencies of constituents.",
     "parser": "Train parsers from treebanks, and judge their trees.",
     "serve": "Serve models over HTTP.",
     "serve keys": "API keys of the service: who may use it, for what and how much.",

@@ -29,6 +29,7 @@ def check_corrections(
 
     with shown_warnings():
         loaded = load(model)
+        loaded.need_table("corrections")
         references = None if refs is None else list(read_lines(refs))
         found = check(loaded, list(loaded.read(dev, format)), references, threads)
     for change in found.changes:

@@ -176,7 +176,7 @@ def _warn_refused(path: Path, line: int, problem: str) -> None:
 
 
 def _read(given: list[_System], size: int, references: list[tuple[Path, list[str]]]) -> dict[str, Lists]:
-    """The lists by name, all of as many sentences. Models translate when all lengths are right."""
+    """Read the lists by name. All must have the same number of sentences; models translate after this check."""
     names = [each.name for each in given]
     for place, name in enumerate(names):
         if name in names[:place]:

@@ -15,7 +15,7 @@ def compact(
         bool, typer.Option("--drop-provenance", help="Remove provenance.bin, because it does not fit the new tables.")
     ] = False,
 ) -> None:
-    """Merge a model's corrections into its tables; afterwards they cannot be undone.
+    """Merge a model's corrections into its tables. Afterwards they cannot be undone.
 
     Translations and their scores do not change. Corrections with features other than probabilities stay in their file.
     So do rules whose scope is above the limit of the model's options.

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from treeglot.syntax import Dependency
 
 BATCH = 500  # sentences translated between two writes: memory does not grow with the input
+REFUSED = "; its output is empty"  # ends the warning about an input that cannot be translated
 EMPTY = b'{"goal":null,"nodes":[]}'  # the forest of a line that was refused
 
 
@@ -159,7 +160,7 @@ class _Done:
     def refuse(self, translation: Translation) -> None:
         """Counts and names what cannot be translated."""
         if translation.problem:
-            warn(f"{self.source}:{self.number + self.first}: {translation.problem}; its output is empty")
+            warn(f"{self.source}:{self.number + self.first}: {translation.problem}{REFUSED}")
             self.bad += 1
 
     def add(self, given: Source, translation: Translation) -> None:
@@ -204,8 +205,14 @@ class _Done:
             say(f"{number:,} sentences, {self.words:,} words: {self.seconds:.2f} s of CPU, {each:.2f} ms each")
         if self.output.svg is not None and self.picture is None:
             raise TreeglotError(f"there is no derivation to draw: {self.output.svg} is not written")
-        if self.bad and not self.output.skip_bad:
-            raise TreeglotError(f"{self.bad:,} of {number:,} inputs could not be translated; --skip-bad accepts that")
+        if not self.output.skip_bad:
+            check_translated(self.bad, number)
+
+
+def check_translated(bad: int, number: int) -> None:
+    """Refuse to end well if some inputs were not translated."""
+    if bad:
+        raise TreeglotError(f"{bad:,} of {number:,} inputs could not be translated; --skip-bad accepts that")
 
 
 @contextmanager
@@ -247,7 +254,8 @@ def signature(model: Model) -> str:
     more += [f"{part}/{SOURCE_HEADS}" for part in rules if (model.directory / part / SOURCE_HEADS).is_file()]
     tables = [f"{part}/rules.table" for part in rules] or [model.file.on_demand or model.file.rules]
     more += read_facts(model.directory / model.file.on_demand)["indexes"] if model.file.on_demand else []
-    for name in (*tables, model.file.lm, *model.file.lms.values(), model.file.neural, *more):
+    networks = model.file.every_network.values()
+    for name in (*tables, model.file.lm, *model.file.lms.values(), *networks, *more):
         if name:
             with (model.directory / name).open("rb") as stream:
                 content = stream.read(-1 if name.endswith(".heads") else 4096)

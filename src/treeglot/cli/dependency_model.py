@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from treeglot.syntax import Dependency
 
 Unit = Literal["words", "tags"]
+Conditioning = Literal["sibling", "trigram"]
 SPECIAL = 3  # <unk>, <s>, </s>
 
 # Options of these commands.
@@ -50,15 +51,20 @@ class TreeFile:
             yield tree
 
 
-def train(trees: TreeFile, unit: Unit, out: str, progress: Callable[[str, int, int], None]) -> None:
+def train(
+    trees: TreeFile, unit: Unit, conditioning: Conditioning | None, out: str, progress: Callable[[str, int, int], None]
+) -> None:
     """Train a model and write it, compiled."""
     from treeglot.lm import compile_dependency, train_dependency
+    from treeglot.lm.train_dependency import CONDITIONING
 
     if out == "-":
         raise UsageError("a dependency model cannot be written to standard output: give --out FILE")
     with shown_warnings():
         try:
-            training = train_dependency(trees.read(unit), unit, progress=progress)
+            training = train_dependency(
+                trees.read(unit), unit, conditioning=conditioning or CONDITIONING, progress=progress
+            )
         except FormatError:
             raise
         except ValueError as problem:
@@ -90,6 +96,7 @@ def total(model: DependencyModel, trees: TreeFile) -> Perplexity:
 def show(model: DependencyModel) -> None:
     """Print what a model holds."""
     print(f"dependency model over\t{model.unit}")
+    print(f"conditioning\t{model.conditioning}")
     print(f"bytes\t{model.core.bytes}")
     print(f"{model.unit}\t{len(model)}")
     for side, counts in zip(("left", "right", "root"), model.core.counts, strict=True):

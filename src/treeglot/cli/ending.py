@@ -78,7 +78,7 @@ def _ignore(number: int, frame: FrameType | None) -> None:
 
 
 def say_ended() -> None:
-    """The last word; a terminal may be gone, and one that is not may have lost its cursor to a progress display."""
+    """Print the last message. The terminal may be gone, or its cursor hidden by a progress display."""
     with suppress(OSError, ValueError, AttributeError):
         shown = "\x1b[?25h" if sys.stderr.isatty() else ""
         os.write(sys.stderr.fileno(), f"{shown}{WORDS}\n".encode())

@@ -28,7 +28,7 @@ def learn(
         bool, typer.Option("--weights", help="Also move the weights, by a small step towards each translation.")
     ] = False,
 ) -> None:
-    """Add the rules of corrected translations to a model; the next translation uses them.
+    """Add the rules of corrected translations to a model. The next translation uses them.
 
     Without sentences and files, standard input has pairs with a tab between source and target. Each pair that is safely
     kept prints a line: its group (for treeglot undo) and the number of added rules. With --weights it also has the

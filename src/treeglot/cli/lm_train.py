@@ -51,6 +51,13 @@ def lm_train(
         Literal["words", "tags"] | None,
         typer.Option(help="Train a dependency model over these instead; the options above but --out are not for it."),
     ] = None,
+    conditioning: Annotated[
+        Literal["sibling", "trigram"] | None,
+        typer.Option(
+            help="What a dependency model predicts a child from: its head and last sibling (the default), or the last "
+            "two of its head and siblings."
+        ),
+    ] = None,
     from_: TreeFormat = None,
     read_tags: TagColumn = None,
 ) -> None:
@@ -63,10 +70,12 @@ def lm_train(
             given = "--order, --prune, --memory, --scratch, --no-fallback, --threads and --classes"
             raise UsageError(f"{given} are for n-gram models")
         with Stages({"counting": "trees"}) as stages:
-            train_trees(TreeFile(str(text), from_, read_tags), dependency, str(out), stages.update)
+            trees = TreeFile(str(text), from_, read_tags)
+            train_trees(trees, dependency, conditioning, str(out), stages.update)
         return
-    if from_ or read_tags:
-        raise UsageError("--from and --read-tags are for dependency models: give --dependency words or tags")
+    if from_ or read_tags or conditioning:
+        given = "--conditioning, --from and --read-tags"
+        raise UsageError(f"{given} are for dependency models: give --dependency words or tags")
     from treeglot.lm import compile_ngram
     from treeglot.lm.classes import WordClasses
     from treeglot.lm.train import FALLBACK, train_ngram

@@ -1,4 +1,4 @@
-"""`treeglot neural add`: a neural joint model for a model that is there."""
+"""`treeglot neural add`: a network for a model that is there."""
 
 from __future__ import annotations
 
@@ -12,13 +12,20 @@ from treeglot.cli.parameters import ModelFolder
 
 def neural_add(
     model: ModelFolder,
-    network: Annotated[Path, typer.Argument(help="A neural joint model, as treeglot neural train writes it.")],
+    network: Annotated[Path, typer.Argument(help="A network, as treeglot neural train writes it.")],
     weight: Annotated[float, typer.Option(help="The weight of its feature until the model is tuned.")] = 0.2,
+    name: Annotated[
+        str | None,
+        typer.Option(help="A name, for the feature neural_NAME; unless given, lexical networks are called lexical."),
+    ] = None,
 ) -> None:
-    """Add a neural joint model to a model, as the feature neural. Tune the model afterwards."""
+    """Add a network to a model, as the feature neural or neural_NAME. Tune the model afterwards."""
     from treeglot.cli.output import say, shown_warnings
-    from treeglot.models.neural import add_neural
+    from treeglot.decode.translator import network_feature
+    from treeglot.models.neural import add_neural, usual_name
+    from treeglot.neural.train import load_joint
 
     with shown_warnings():
-        made = add_neural(model, network, weight=weight)
-    say(f"{made!r}: its feature neural has the weight {made.weights.get('neural', 0.0):g}")
+        name = usual_name(load_joint(network)) if name is None else name
+        made, feature = add_neural(model, network, weight=weight, name=name), network_feature(name)
+    say(f"{made!r}: its feature {feature} has the weight {made.weights.get(feature, 0.0):g}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,7 +29,7 @@ def neural_train(
 ) -> None:
     """Train a neural joint model: target words predicted from target words and aligned source words.
 
-    The same command continues an interrupted run. Until then its state is beside OUT.
+    The same command continues an interrupted run. Until then its state is in a folder beside OUT.
     """
     from treeglot.neural.train import train_joint
     from treeglot.syntax.formats import read_parallel
@@ -46,7 +47,11 @@ def neural_train(
     with Progress("training", unit="examples") as bar, shown_warnings():
 
         def progress(epoch: int, done: int, total: int) -> None:
-            bar.update((epoch - 1) * total + done, options.epochs * total)
+            bar.update((epoch - 1) * total + done, options.networks * options.epochs * total)
+
+        def begin(network: int) -> None:
+            if options.networks > 1:
+                say(f"network {network} of {options.networks}:")
 
         model = train_joint(
             read(source, target, alignments),
@@ -55,10 +60,11 @@ def neural_train(
             threads=threads,
             state=state,
             progress=progress,
+            begin=begin,
             report=tell,
         )
     model.write(str(out))
-    state.unlink(missing_ok=True)
+    shutil.rmtree(state, ignore_errors=True)
 
 
 def tell(epoch: JointEpoch) -> None:

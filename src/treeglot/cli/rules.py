@@ -42,7 +42,7 @@ def rules(
     author: Annotated[str | None, typer.Option(help="Who corrects; by default the user's name.")] = None,
     group: Annotated[str, typer.Option(help="A name for these corrections together.")] = "",
 ) -> None:
-    """Search a model's rules by their source side, their target side or both; add, forbid or reweight rules.
+    """Search a model's rules by source side, target side or both. Add, forbid or reweight rules.
 
     A line has the left-hand side, both sides, the links, counts and probabilities. Words are those that rules have.
     Corrections are appended to corrections.txt in the model's folder.

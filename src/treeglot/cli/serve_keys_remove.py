@@ -14,7 +14,7 @@ def serve_keys_remove(
     name: Annotated[str, typer.Argument(help="Whose key it is.")],
     keys: Annotated[Path, KEYS] = Path("keys.json"),
 ) -> None:
-    """Remove an API key; a running service refuses it from then on."""
+    """Remove an API key. A running service refuses it from then on."""
     from treeglot.web.keys import Keys
 
     Keys(keys).remove(name)

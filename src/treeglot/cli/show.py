@@ -47,12 +47,13 @@ def show(
     from treeglot.syntax import Alignment, draw
     from treeglot.syntax.convert import NOUNS
     from treeglot.syntax.formats import find_format
+    from treeglot.syntax.lattice import Lattice
 
     chosen = find_format(file, format)
     noun = NOUNS[chosen.holds]
     one = ONE.get(noun, "")
-    if chosen.holds is list:
-        raise UsageError(f"{file} holds text, in which there is nothing to draw")
+    if chosen.holds in (list, Lattice):
+        raise UsageError(f"{file} holds {noun}, in which there is nothing to draw")
     if (source or target) and chosen.holds is not Alignment:
         raise UsageError(f"--source and --target are for alignments; {file} holds {noun}")
     first, last = index_range(index) if line is None else (_index_of_line(file, chosen, line),) * 2

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from treeglot.base.errors import UsageError
-from treeglot.cli.decoding import Output, given_weights, run, searched
+from treeglot.cli.decoding import REFUSED, Output, check_translated, given_weights, run, searched
 from treeglot.cli.output import say, shown_warnings
-from treeglot.cli.parameters import InputFormat, ModelFolder, NewFile, Settings, TimeLimit, set_option, set_values
+from treeglot.cli.parameters import (
+    InputFormat,
+    MasterOption,
+    ModelFolder,
+    NewFile,
+    Settings,
+    TimeLimit,
+    set_option,
+    set_values,
+)
 from treeglot.cli.show import index_range
 
 if TYPE_CHECKING:
@@ -62,8 +71,17 @@ def translate(
         bool, typer.Option("--document", help="Translate the file in place; suffixes other than .txt imply it.")
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue where the same command was interrupted.")] = False,
+    engine: Annotated[
+        Literal["local", "spark"],
+        typer.Option(help="Translate here, or in shards on a Spark cluster. The output is the same."),
+    ] = "local",
+    master: MasterOption = "",
 ) -> None:
     """Translate text or sentences in words with a trained model."""
+    given_here = dict(locals())
+    if engine == "spark" or master:
+        _spread(**given_here)
+        return
     from treeglot.base.options import changed, options_of, unknown
     from treeglot.decode import SearchOptions
     from treeglot.documents.files import is_document
@@ -119,8 +137,44 @@ def translate(
         say(f"glossary: {len(entries):,} of {len(loaded.glossary.entries):,} entries used, {times:,} times")
 
 
+def _spread(
+    model: Path, source: Path, output: Output, engine: Literal["local", "spark"], master: str, **given: Any
+) -> None:
+    """Translate on the machines of a cluster, which all see the model, the input and the folder of the output."""
+    from treeglot.cli.spread import spread
+    from treeglot.documents.files import is_document
+    from treeglot.models import load
+    from treeglot.rules.engines import open_engine
+
+    plain = Output(output.out, trace=output.trace, threads=output.threads, skip_bad=output.skip_bad)
+    if output != plain or given["dependencies"] or given["resume"] or given["index"] != "1-":
+        refused = "--kbest, --json, --forest, --html, --svg, --time, --dependencies, --resume and --index"
+        raise UsageError(f"--engine spark writes a line for each sentence; it does not take {refused}")
+    if str(source) == "-" or str(output.out) == "-":
+        raise UsageError(
+            "--engine spark needs files that all machines see; expected a file of sentences, and --out FILE"
+        )
+    if given["document"] or (given["format"] is None and is_document(source)):
+        raise UsageError(f"{source} is a document, which is translated whole; expected no --engine")
+    with open_engine("spark" if engine == "spark" else "duckdb", master, output.threads) as opened:
+        if opened is not None:
+            files = {name: given[name] for name in ("glossary", "corrections", "weights")}
+            given |= {name: path.resolve() for name, path in files.items() if path is not None}
+            given |= {"model": model.resolve(), "source": source.resolve(), "output": output}
+            records = sum(1 for _ in load(model).read(source, given["format"]))
+            told = spread(partial(translate_shard, given), records, output.out, opened)
+            if not output.skip_bad:
+                check_translated(sum(line.endswith(REFUSED) for line in told), records)
+
+
+def translate_shard(given: Mapping[str, Any], index: str, out: Path) -> None:
+    """Translate the sentences of an index with the options of `translate`."""
+    output = replace(given["output"], out=out, skip_bad=True)
+    translate(**{**given, "index": index, "output": output})
+
+
 def _key(model: Model, source: Path, out: Path, *more: object) -> str:
-    """Of all that the output depends on; files, those of the model too, are known by their places, sizes and times.
+    """A digest of all that the output depends on. Files count by path, size and time.
 
     The output may lie in the model's folder: neither it nor what an interrupted run left of it is a part of the model.
     """

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from treeglot.tune.loop import Tuned
 
 BONUS = "preferred"
+LATTICE = "lattice"
 
 
 def tune(
@@ -50,6 +51,7 @@ def tune(
     from treeglot.decode.weights import write_weights
     from treeglot.evaluate import Bleu
     from treeglot.models import load
+    from treeglot.syntax.lattice import Lattice
     from treeglot.tune import METHODS, tune_weights
     from treeglot.tune.decoder import DecoderTranslator
     from treeglot.tune.plot import plot
@@ -79,6 +81,8 @@ def tune(
 
     folder = run or model / f"tune-{method}-{loop.seed}"
     begin = _start(folder, start, loaded)
+    if any(isinstance(line, Lattice) for line in lines):
+        begin = {LATTICE: 1.0, **begin}  # what a decoder takes if no weight is given
     for name in sorted(begin.keys() - set(loaded.translator.features)):
         warn(f"the weights name {name!r}, which is no feature of this model")
     warn_left_out(loaded.translator.left_out)

@@ -11,7 +11,10 @@ from treeglot.cli.output import show, shown_warnings
 from treeglot.cli.parameters import ModelFolder
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from treeglot.models.explain import Explanation, Instead, Reason
+    from treeglot.models.neural import NeuralWord
     from treeglot.rules.provenance import Example
 
 
@@ -38,10 +41,17 @@ def why(
         _print_reason(found, reason)
     if found.neural:
         show("\nneural joint model, by word: natural log, word, affiliated source word")
-    for word in found.neural:
-        show(f"  {word.score:9.4f}  {word.word}  {word.source} ({word.place})")
+    _print_words(found.neural)
+    for name, words in found.networks.items():
+        show(f"\nnetwork {name}: natural log, output, source word")
+        _print_words(words)
     if found.instead is not None:
         _print_instead(found.instead)
+
+
+def _print_words(words: Sequence[NeuralWord]) -> None:
+    for word in words:
+        show(f"  {word.score:9.4f}  {word.word}  {word.source} ({word.place})")
 
 
 def _print_reason(found: Explanation, reason: Reason) -> None:

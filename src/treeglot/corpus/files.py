@@ -15,17 +15,28 @@ from treeglot.base.errors import UsageError
 from treeglot.base.options import Options, option
 from treeglot.syntax import Alignment, Dependency, ParseForest, Tree
 from treeglot.syntax.formats import find_format
+from treeglot.syntax.lattice import Lattice
 
 if TYPE_CHECKING:
     from treeglot.corpus.pairs import Needs, Pairs
 
 Side: TypeAlias = Literal["source", "target"]
 
-NOUNS = {Tree: "trees", ParseForest: "forests", Dependency: "dependencies", Alignment: "alignments", list: "text"}
+NOUNS = {
+    Tree: "trees",
+    ParseForest: "forests",
+    Dependency: "dependencies",
+    Alignment: "alignments",
+    Lattice: "lattices",
+    list: "text",
+}
+
+MORE_LINKS = "more_alignments "  # before the number of such a file, where each file has a name
 
 # What a file may hold, the best first; a tree is a forest with one derivation.
 Text = Annotated[Path | None, list]
 Links = Annotated[Path | None, Alignment]
+MoreLinks = Annotated[tuple[Path, ...], Alignment]
 Trees = Annotated[Path | None, Tree]
 Forests = Annotated[Path | None, ParseForest, Tree]
 Dependencies = Annotated[Path | None, Dependency]
@@ -51,8 +62,9 @@ class SourceFiles(Options):
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """The names of all files."""
-        return tuple(f.name for f in dataclasses.fields(cls) if f.name in get_type_hints(Corpus))
+        """The names of all files that may be given once."""
+        single = {name for name, kind in get_type_hints(Corpus).items() if kind == Path | None}
+        return tuple(f.name for f in dataclasses.fields(cls) if f.name in single)
 
     def given(self) -> dict[str, Path]:
         """The files that there are, by name."""
@@ -86,9 +98,38 @@ class Corpus(SourceFiles):
 
     target: Text = option(None, "tokenised target sentences, one a line")
     alignments: Links = option(None, "word alignments in Pharaoh's format, source-target")
+    more_alignments: MoreLinks = option((), "further alignments of the same pairs: their rules are counted, too")
+    alignment_weights: tuple[float, ...] = option(
+        (), "what rules count under each alignment, in order; default: 1", least=0.005, most=1
+    )
     posteriors: Text = option(None, "probabilities of their links, by treeglot align --posteriors: rules count by them")
     target_trees: Trees = option(None, "parses of the target sentences")
     target_dependencies: Dependencies = option(None, "dependencies of the target sentences")
+
+    def __post_init__(self) -> None:
+        """Refuses weights without alignments, and posteriors of several alignments."""
+        super().__post_init__()
+        found, number = len(self.alignment_weights), 1 + len(self.more_alignments)
+        if found and found != number:
+            problem = f"there are {found} alignment_weights for {number} alignments; expected one for each"
+            raise UsageError(problem, ("alignment_weights",))
+        if self.posteriors is not None and self.more_alignments:
+            problem = "posteriors are of one alignment, and more_alignments were given; expected one or the other"
+            raise UsageError(problem, ("posteriors",))
+
+    @property
+    def united(self) -> bool:
+        """Whether rules count by the weights of alignments: there are several, or one that does not count 1."""
+        return bool(self.more_alignments) or self.alignment_weights not in ((), (1.0,))
+
+    def weighted_alignments(self) -> list[tuple[Path, float]]:
+        """The files of links, each with what rules count under them.
+
+        >>> Corpus(alignments=Path("a"), more_alignments=(Path("b"),), alignment_weights=(1, 0.5)).weighted_alignments()
+        [(PosixPath('a'), 1), (PosixPath('b'), 0.5)]
+        """
+        files = [self.file("alignments"), *self.more_alignments]
+        return list(zip(files, self.alignment_weights or [1.0] * len(files), strict=True))
 
     def pairs(self, needs: Needs) -> Pairs:
         """The sentence pairs with what `needs` asks for; each file is read once."""

@@ -41,7 +41,7 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A sentence pair; parts that were not requested, or have no file, are None."""
+    """A sentence pair. Parts that were not requested, or have no file, are None."""
 
     number: int  # from 1
     source: list[str]
@@ -53,6 +53,13 @@ class Pair:
     source_dependency: Dependency | None = None  # without words if there is none
     target_dependency: Dependency | None = None
     weights: Sequence[float] = ()  # of the links, or none: rules count by them
+    # A pair with several alignments comes once for each. The sums of their weights up to this one, without and with it.
+    share: tuple[float, float] | None = None
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is the pair under its first alignment, or its only one."""
+        return self.share is None or self.share[0] == 0
 
 
 @dataclass
@@ -65,11 +72,14 @@ class PairCounts:
     missing: dict[Side, int] = field(default_factory=lambda: {"source": 0, "target": 0})  # sentences without a tree
     mismatched: dict[Side, int] = field(default_factory=lambda: {"source": 0, "target": 0})  # other words: left out
     unlikely: int | None = None  # links without a posterior; None: posteriors are not asked for
+    alignments: int = 0  # that are united, each with its weight; 0: none are
 
     def as_counts(self) -> dict[str, int]:
         """What became of trees and links, as `extraction.json` has it."""
         named = {"missing": self.missing, "mismatched": self.mismatched}
         out = {f"{side}_{name}": number for name, of in named.items() for side, number in of.items()}
+        if self.alignments:
+            out |= {"pairs": self.pairs, "alignments": self.alignments}
         return out if self.unlikely is None else out | {"unlikely_links": self.unlikely}
 
     def lines(self) -> list[str]:
@@ -89,6 +99,8 @@ class PairCounts:
         for side, number in self.mismatched.items():
             if number:
                 out.append(f"{number:,} {side} parses were left out: their words are not the text's")
+        if self.alignments:
+            out.append(f"rules are counted under {self.alignments:,} alignments, by their weights")
         if self.unlikely:
             out.append(f"{self.unlikely:,} links have no posterior, and count as {LEAST_POSTERIOR}")
         return out
@@ -105,10 +117,12 @@ class Pairs(Iterator[Pair]):
     def __init__(self, corpus: Corpus, needs: Needs) -> None:
         """Refuses a corpus that lacks alignments, or the words of a side."""
         self.counts = PairCounts()
-        self._links = corpus.file("alignments")
+        self._links = corpus.weighted_alignments()
+        self._united = corpus.united
+        self.counts.alignments = len(self._links) if self._united else 0
         self._source = _SideReader(corpus, "source", needs.source, needs, self.counts)
         self._target = _SideReader(corpus, "target", needs.target, needs, self.counts)
-        files = [*self._source.files, *self._target.files, (self._links, "pharaoh")]
+        files = [*self._source.files, *self._target.files, *((path, "pharaoh") for path, _ in self._links)]
         self._posteriors = corpus.posteriors
         if self._posteriors is not None:
             self.counts.unlikely = 0
@@ -127,15 +141,25 @@ class Pairs(Iterator[Pair]):
             source = self._source.read(columns[:split], first)
             target = self._target.read(columns[split:end], first)
             posteriors = columns[-1] if self._posteriors else [None] * len(batch)
-            for number, links, likely, (f, source_parse), (e, target_parse) in zip(
-                range(first, first + len(batch)), columns[end], posteriors, source, target, strict=True
+            aligned = zip(*columns[end : end + len(self._links)], strict=True)
+            for number, each, likely, (f, source_parse), (e, target_parse) in zip(
+                range(first, first + len(batch)), aligned, posteriors, source, target, strict=True
             ):
-                if self._source.failed(f) or self._target.failed(e):
-                    links = Alignment()
-                check_links(links, f, e, self._links, number)
-                weights = () if likely is None else self._weights(links, likely, f, e, number)
+                failed = self._source.failed(f) or self._target.failed(e)
                 self.counts.pairs += 1
-                yield Pair(number, f, e, links, **source_parse, **target_parse, weights=weights)
+                for share, links in self._shares([Alignment()] * len(each) if failed else each, f, e, number):
+                    weights = () if likely is None else self._weights(links, likely, f, e, number)
+                    yield Pair(number, f, e, links, **source_parse, **target_parse, weights=weights, share=share)
+
+    def _shares(
+        self, aligned: Sequence[Alignment], source: list[str], target: list[str], number: int
+    ) -> Iterator[tuple[tuple[float, float] | None, Alignment]]:
+        """The alignments of a pair, with their shares if there are several."""
+        begin = 0.0
+        for (path, weight), links in zip(self._links, aligned, strict=True):
+            check_links(links, source, target, path, number)
+            yield (begin, begin + weight) if self._united else None, links
+            begin += weight
 
     def _weights(
         self, links: Alignment, likely: list[str], source: list[str], target: list[str], number: int

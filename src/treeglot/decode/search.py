@@ -32,6 +32,9 @@ class SearchOptions(Options):
     pseudo_structures: bool = option(
         True, "phrases on parts of a relation, or of a forest node's children, also where there is no rule"
     )
+    dependency_trees: int = option(
+        1, "trees of a forest that are searched together, their log probability a feature (dep2str)", least=1
+    )
     per_source: int = option(20, "target sides tried for a source side; 0: all", least=0)
     markup: bool = option(False, 'the input gives translations: <x translation="the house||house">das Haus</x>')
     mbr: int = option(

@@ -17,6 +17,7 @@ from treeglot._core import Derivation, Hypergraph, Hypothesis, Tokens
 from treeglot.decode.confidence import Confidence
 from treeglot.graph.arrays import Floats, floats
 from treeglot.syntax import Alignment, Dependency
+from treeglot.syntax.lattice import Lattice
 
 
 def tokens(text: str) -> list[str]:
@@ -142,16 +143,20 @@ class Translation(_core.Translation):
     def with_hypotheses(self, hypotheses: Sequence[Hypothesis]) -> Translation:
         """The same with these hypotheses, the best first."""
         fields = self.problem, self.notes, self.tree, self.seconds, self.marks, self.asked
-        found = _core.Translation(self.given, self.words, list(hypotheses), *fields)
+        words = self.words
+        if isinstance(self.given, Lattice) and hypotheses:
+            words = self.given.words_on(hypotheses[0].path)
+        found = _core.Translation(self.given, words, list(hypotheses), *fields)
         return Translation(found, self._more, self._source, self._texts)
 
     @property
     def source(self) -> str:
-        """What was translated, as a line."""
+        """What was translated, as a line; of a lattice, the path that the best translation took."""
         given = self.given
         if self._source is not None or isinstance(given, str):
             return str(given) if self._source is None else self._source
-        return " ".join(given if isinstance(given, list) else given.words)
+        words = self.words if isinstance(given, Lattice) else given if isinstance(given, list) else given.words
+        return " ".join(words)
 
     @property
     def best(self) -> Hypothesis:
@@ -160,12 +165,12 @@ class Translation(_core.Translation):
 
     @property
     def text(self) -> str:
-        """The text that a model of text makes; otherwise the words, separated by blanks."""
+        """The output text. Models of tokenised text give the words, separated by blanks."""
         return self._texts.target.text if self._texts is not None else self.best.text
 
     @property
     def sentences(self) -> tuple[Translation, ...]:
-        """The translations of the sentences of a text; one sentence has itself."""
+        """The translations of a text's sentences. One sentence has itself."""
         return (self._texts.sentences if self._texts is not None else ()) or (self,)
 
     @property
@@ -180,7 +185,7 @@ class Translation(_core.Translation):
 
     @property
     def alignment(self) -> Alignment:
-        """Which words belong together, by the alignments of the rules; all words of a rule without one."""
+        """Word links, from the alignments of the rules. A rule without one links all its words."""
         found: list[tuple[int, int]] = []
         source = target = 0
         for sentence in self.sentences:
@@ -220,7 +225,7 @@ class Translation(_core.Translation):
         return self.best.derivation
 
     def kbest(self, size: int, distinct: bool = False) -> tuple[Hypothesis, ...]:
-        """The best `size` derivations, or (`distinct`) the best of each text; fewer when there are no more.
+        """The best `size` derivations, or with `distinct` the best one of each text. There may be fewer.
 
         The search of the sentence that was last translated alone is still there; others are searched again.
         """
@@ -236,7 +241,7 @@ class Translation(_core.Translation):
 
     @property
     def confidence(self) -> float:
-        """The calibrated probability that the translation is good; of several sentences, that of the least sure.
+        """The calibrated probability that the translation is good. Several sentences have the lowest of theirs.
 
         Good is a chrF of at least the median of the sentences that `treeglot confidence` was given.
         """
@@ -447,6 +452,8 @@ def as_object(
 
 def _hypothesis(hypothesis: Hypothesis, trace: bool) -> dict[str, Any]:
     found: dict[str, Any] = {"text": hypothesis.text, "score": hypothesis.score, "features": hypothesis.features}
+    if hypothesis.path:
+        found["path"] = hypothesis.path
     if trace:
         found["derivation"] = [
             {"label": s.label, "source": s.source, "target": s.target, "span": s.span, "children": s.children}

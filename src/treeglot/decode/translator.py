@@ -15,14 +15,24 @@ from treeglot.decode.matchers import Setup, match_strings
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.translation import SearchForest, Translation
 from treeglot.syntax import Dependency, ParseForest
+from treeglot.syntax.lattice import Lattice
 
 if TYPE_CHECKING:
     from treeglot.lm import NgramModel
 
 
-Source: TypeAlias = str | Sequence[str] | ParseForest | Dependency
+Source: TypeAlias = str | Sequence[str] | ParseForest | Dependency | Lattice
 Rules: TypeAlias = _core.RuleTable | Mapping[str, _core.RuleTable]
 NEURAL = "neural"  # the feature of a neural joint model
+
+
+def network_feature(name: str) -> str:
+    """The feature of a network, by its name; the first one has none.
+
+    >>> network_feature(""), network_feature("lexical")
+    ('neural', 'neural_lexical')
+    """
+    return f"{NEURAL}_{name}" if name else NEURAL
 
 
 class Translator:
@@ -33,10 +43,10 @@ class Translator:
 
     `weights` maps the names of features to numbers: the table's features, `word_penalty`, `rule_penalty`, `glue`,
     `unknown`, and with a language model `lm` (natural log) and `lm_unknown`. Models in `lms` have `lm_NAME` and
-    `lm_NAME_unknown`; models over classes have only `lm_NAME`. A neural joint model has `neural`. Names without a
-    feature are listed in `unknown_weights`. `setup` adds a model's own features and gives the matcher for its input.
-    All names except the table's begin with `prefix`. If the table has a feature of the same name, the values of both
-    add up.
+    `lm_NAME_unknown`; models over classes have only `lm_NAME`. A neural joint model has `neural`, and networks in
+    `networks` have `neural_NAME`. Names without a feature are listed in `unknown_weights`. `setup` adds a model's own
+    features and gives the matcher for its input. All names except the table's begin with `prefix`. If the table has a
+    feature of the same name, the values of both add up.
     """
 
     def __init__(
@@ -49,12 +59,14 @@ class Translator:
         *,
         lms: Mapping[str, NgramModel] = {},
         neural: _core.JointModel | None = None,
+        networks: Mapping[str, _core.JointModel] = {},
         prefix: str = "",
     ) -> None:
         self.tables = {"": table} if isinstance(table, _core.RuleTable) else dict(table)  # by grammar
         self.lm = lm
         self.lms = dict(lms)
         self.neural = neural
+        self.networks = dict(networks)
         self.options = options
         self.setup = setup
         self.prefix = prefix
@@ -70,6 +82,8 @@ class Translator:
             features.add_ngram(more.core, f"lm_{name}")
         if neural is not None:
             features.add_joint(neural, NEURAL)
+        for name, network in self.networks.items():
+            features.add_joint(network, network_feature(name))
         matcher = setup(features, options)
         self.left_out = matcher.left_out  # rules that are never used, for they would close a circle of labels
         try:
@@ -119,7 +133,15 @@ class Translator:
     ) -> Translator:
         matched = setup or self.setup
         other = Translator(
-            table, weights, self.lm, options, matched, lms=self.lms, neural=self.neural, prefix=self.prefix
+            table,
+            weights,
+            self.lm,
+            options,
+            matched,
+            lms=self.lms,
+            neural=self.neural,
+            networks=self.networks,
+            prefix=self.prefix,
         )
         other.judge = self.judge
         return other
@@ -145,7 +167,7 @@ class Translator:
         constraints: _core.TargetConstraints | None = None,
         terms: Terms = Terms(),  # noqa: B008 - it does not change
     ) -> Translation:
-        """Translate one sentence: its tokens separated by blanks or in a list, its forest, or its dependency tree.
+        """Translate one sentence: its tokens separated by blanks or in a list, its forest, tree or lattice.
 
         `constraints` say what the output must look like (`treeglot.decode.constraints`). `terms` are spans with given
         translations, and phrases that must not appear.
@@ -162,7 +184,7 @@ class Translator:
         constraints: Sequence[_core.TargetConstraints | None] = (),
         terms: Sequence[Terms] = (),
     ) -> list[Translation]:
-        """Translate sentences; the result is the same for any number of threads.
+        """Translate sentences. The result is the same for any number of threads.
 
         `constraints` and `terms` are those of each sentence, or there are none at all.
         """
@@ -195,7 +217,7 @@ class Translator:
         return self._decoder.runners_up(of)
 
     def confidence(self, of: Translation) -> Confidence:
-        """How sure a translation and its words are; its k-best list is searched unless it has one."""
+        """How sure a translation and its words are. Its k-best list is searched if it has none."""
         if self.judge is None:
             raise ValueError("the model has no confidence.json; expected `treeglot confidence` before")
         whole = len(of.hypotheses) >= LIST and len({h.text for h in of.hypotheses}) == len(of.hypotheses)

@@ -42,7 +42,7 @@ def read_weights(path: PathLike) -> dict[str, float]:
 
 
 def write_weights(path: PathLike, weights: Weights, comment: str = "") -> None:
-    """Write the weights that are not 0, by name; the same weights give the same bytes.
+    """Write the weights that are not 0, sorted by name. The same weights give the same bytes.
 
     A weight is written with as many digits as bring back the same number.
     """

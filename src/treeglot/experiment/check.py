@@ -13,7 +13,7 @@ from typing import Any
 
 from treeglot.base.errors import FormatError
 from treeglot.base.files import iterate_lines, write_binary
-from treeglot.corpus.files import NOUNS, is_parsed, side_of
+from treeglot.corpus.files import MORE_LINKS, NOUNS, is_parsed, side_of
 from treeglot.corpus.pairs import check_links
 from treeglot.decode.translation import tokens
 from treeglot.experiment.step import Step, Task
@@ -92,7 +92,7 @@ def _read(files: Mapping[str, Path], words: Collection[str]) -> dict[str, _Seen]
                 continue
             seen, text = found[name], values[side_of(name)] if name in words else END
             seen.records += 1
-            if name == "alignments" and not seen.bad_link and END not in (values["source"], values["target"]):
+            if _is_links(name) and not seen.bad_link and END not in (values["source"], values["target"]):
                 try:
                     check_links(value, values["source"], values["target"], files[name], seen.records)
                 except FormatError as error:
@@ -111,13 +111,17 @@ def _read(files: Mapping[str, Path], words: Collection[str]) -> dict[str, _Seen]
 
 def _values(name: str, path: Path, strict: bool) -> Iterable[Any]:
     """The values of a file, by its role in the corpus: one for each sentence."""
-    if name == "alignments":
+    if _is_links(name):
         return read(path, "pharaoh")
     if name.startswith("reference "):
         return iterate_lines(path)
     if is_parsed(name):
         return read(path)
     return read_text(path) if strict else map(tokens, iterate_lines(path, errors="replace"))
+
+
+def _is_links(name: str) -> bool:
+    return name == "alignments" or name.startswith(MORE_LINKS)
 
 
 def _noun(name: str, path: Path) -> str:

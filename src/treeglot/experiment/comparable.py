@@ -31,6 +31,7 @@ def conditions(recipe: Recipe, system: System) -> dict[str, Any]:
         "word pairs": table.get("word_pairs"),
         "words without links": table.get("unlinked"),
         "neural model": bool(chosen.get("neural")),
+        "lexical network": bool(chosen.get("neural_lexical")),
         "classes of the language model": chosen.get("class_lm", {}).get("classes"),
     }
 

@@ -26,7 +26,7 @@ from treeglot.base.options import (
     with_values,
 )
 from treeglot.corpus import Corpus
-from treeglot.corpus.files import SourceFiles
+from treeglot.corpus.files import MORE_LINKS, SourceFiles
 from treeglot.experiment.text import TextRecipe
 from treeglot.lm.train import HIGHEST_ORDER
 from treeglot.models import Kind
@@ -215,7 +215,7 @@ def _is_name(text: str) -> bool:
 
 
 def load_recipe(path: PathLike, data: PathLike | Sequence[PathLike] | None = None) -> Recipe:
-    """Read a recipe; its paths are in `data`, of several folders in the first that has the file, or beside it."""
+    """Read a recipe. Its paths are looked up in the folders of `data`, in order, and then beside it."""
     place = Path(path)
     recipe = load_options(Recipe, place)
     given = [data] if isinstance(data, str | os.PathLike) else list(data or [place.parent])
@@ -271,11 +271,17 @@ def _placed(value: Any, folders: Sequence[Path]) -> Any:
     return value
 
 
+def has_links(own: Collection[str]) -> bool:
+    """Whether a system's files have alignments: further ones of the corpus then do not count."""
+    return any(name == "alignments" or name.startswith(MORE_LINKS) for name in own)
+
+
 def training_files(kind: Kind, given: Collection[str], own: Collection[str] = ()) -> list[str]:
     """Which of the files that a corpus has a kind of model is trained on; of those that serve alike a system's own."""
     out = ["source", "target", "alignments"]
     if "posteriors" in (own if "alignments" in own else given):  # those of other links do not count
         out.append("posteriors")
+    out += [name for name in (own if has_links(own) else given) if name.startswith(MORE_LINKS)]
     needed = {name for need in kind.files for name in need.split("|")}
     for need in (*kind.files, *(name for name in kind.optional if name not in needed)):
         names = sorted(
@@ -290,7 +296,8 @@ def training_files(kind: Kind, given: Collection[str], own: Collection[str] = ()
     for name in own:
         if name not in out:
             raise UsageError(f"a {kind.name} model makes no use of {name}")
-    kind.check(Corpus(**{name: Path() for name in out}))
+    files: dict[str, Any] = {name: Path() for name in out if not name.startswith(MORE_LINKS)}
+    kind.check(Corpus(**files))
     return out
 
 

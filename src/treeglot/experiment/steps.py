@@ -19,7 +19,7 @@ from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import read_lines, write_binary
 from treeglot.base.options import file_options, from_table, resolved, unknown, with_values
 from treeglot.corpus import Corpus
-from treeglot.corpus.files import Side, SourceFiles, check_format, is_parsed
+from treeglot.corpus.files import MORE_LINKS, Side, SourceFiles, check_format, is_parsed
 from treeglot.experiment.check import check_step
 from treeglot.experiment.recipe import (
     AlignSettings,
@@ -27,6 +27,7 @@ from treeglot.experiment.recipe import (
     Recipe,
     System,
     TuneSettings,
+    has_links,
     training_files,
     translated_file,
 )
@@ -50,6 +51,7 @@ COMPARED = 2000  # trees of a treebank whose words are compared with those of th
 # In percent; below these there is a warning. A small treebank of the right language knows three words of four.
 LEAST_AGREEMENT, LEAST_KNOWN = 95.0, 50.0
 LINKS, MENDED = Output("align", "links.align"), Output("mend", "links.align")
+LISTS = {"references": "reference ", "more_alignments": MORE_LINKS}  # fields with several files, and their names
 OPTION = "options."  # before the names of inputs that are files in a system's options
 
 
@@ -134,8 +136,8 @@ def _files(declared: SourceFiles | None) -> Files:
         value = getattr(declared, field.name)
         if isinstance(value, Path):
             out[field.name] = value
-        elif isinstance(value, tuple):
-            out |= {f"reference {n}": path for n, path in enumerate(value)}
+        elif field.name in LISTS:
+            out |= {f"{LISTS[field.name]}{n}": path for n, path in enumerate(value)}
     return out
 
 
@@ -264,11 +266,14 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
         if "lm_order" in system.options and chosen["lm_order"] not in (recipe.lm.order, kind.options().lm_order):
             problem = f"lm_order is {chosen['lm_order']}; all systems of a recipe have one model, of [lm] order"
             raise UsageError(f"{problem} {recipe.lm.order}", ("lm_order",))
-    settings = {
+    settings: dict[str, Any] = {
         "kind": system.kind,
         "options": chosen,
         "weights": dict(kind.weights),
     }
+    links = (system.corpus if has_links(own) else recipe.corpus).alignment_weights
+    if links:
+        settings["alignment_weights"] = list(links)
     if kind.code:
         settings["code"] = kind.code
     model = Output(f"train {system.name}")
@@ -279,7 +284,7 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
     parsers = _own_parsers(recipe, kind)
     for part, own_parser in parsers.items():
         files |= _parser_files(own_parser, part, part)
-    steps = [Step(model.step, partial(_train, kind, system.options, parsers), files, settings)]
+    steps = [Step(model.step, partial(_train, kind, system.options, parsers, links), files, settings)]
     for place, ending in enumerate(recipe.tunings(system)):
         steps += _tuning(recipe, kind, recipe.tuner(system, place), (system.name, ending), dev, tests)
     return steps
@@ -469,18 +474,26 @@ def _lm(order: int, task: Task) -> None:
     (task.out / "lm.arpa").unlink()
 
 
-def _train(kind: Kind, options: Mapping[str, Any], parsers: Mapping[str, ParserSettings], task: Task) -> None:
+def _train(
+    kind: Kind,
+    options: Mapping[str, Any],
+    parsers: Mapping[str, ParserSettings],
+    alignment_weights: tuple[float, ...],
+    task: Task,
+) -> None:
     from treeglot.models import train
     from treeglot.text import TextPipeline
 
     named = {name: str(path) for name, path in task.inputs.items() if name.startswith(OPTION)}
     files = {name: path for name, path in task.inputs.items() if name in Corpus.names()}
+    number = sum(name.startswith(MORE_LINKS) for name in task.inputs)
+    more = tuple(task.inputs[f"{MORE_LINKS}{n}"] for n in range(number))
     text = TextPipeline.load(task.inputs["text"]) if "text" in task.inputs else None
     own = {part: parser.adapter or parser.grammar or task.inputs[part] for part, parser in parsers.items()}
     placed = with_values(options, {name.removeprefix(OPTION): path for name, path in named.items()})
     train(
         kind.name,
-        Corpus(**files),
+        Corpus(**files, more_alignments=more, alignment_weights=alignment_weights),
         task.out,
         from_table(kind.options, placed),
         lm=task.inputs["lm"],

@@ -19,6 +19,7 @@ from treeglot.base.options import unknown
 from treeglot.foreign.grammar import FORMATS, FormatName, write_some
 from treeglot.foreign.input import mask
 from treeglot.syntax import Dependency, ParseForest
+from treeglot.syntax.lattice import Lattice
 
 if TYPE_CHECKING:
     from treeglot.decode.translator import Source
@@ -50,7 +51,7 @@ class Exported:
 
 
 def export(model: Model, folder: PathLike, format: FormatName, *, test: Iterable[Source] | None = None) -> Exported:
-    """Write a model as the files of another decoder; `test` limits the rules to those that its sentences can meet.
+    """Write a model as the files of another decoder. `test` keeps only the rules that its sentences can use.
 
     Kinds of models and features that the format cannot hold are refused by name.
     """
@@ -358,4 +359,4 @@ def _symbols(source: Source) -> list[str]:
     if isinstance(source, ParseForest):
         labels = (source.label(node) for node in range(source.graph.nodes) if not source.is_word(node))
         return [*source.words, *(f" {label}(" for label in dict.fromkeys(labels)), " )"]
-    return list(source.words if isinstance(source, Dependency) else source)
+    return list(source.words if isinstance(source, Dependency | Lattice) else source)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from treeglot import _core
-from treeglot._core import Dependency, Derivation, Hypothesis, ParseForest, Step
+from treeglot._core import Dependency, Derivation, Hypothesis, Lattice, ParseForest, Step
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.translation import SearchForest, Translation
@@ -51,7 +51,7 @@ NO_RULE = -1e6  # the weight of what cdec does not have: translating parts of a 
 
 
 class ForeignTranslator:
-    """Translates with a grammar and weights of another decoder; scores and features are in its terms.
+    """Translates with a grammar and weights of another decoder, with that decoder's scores and features.
 
     Rules of trees translate forests, and trees in brackets.
 
@@ -148,7 +148,7 @@ class ForeignTranslator:
     def translate_batch(
         self, sources: Iterable[Source], kbest: int = 1, distinct: bool = False, threads: int = 1
     ) -> list[Translation]:
-        """Translate sentences; the result is the same for any number of threads."""
+        """Translate sentences. The result is the same for any number of threads."""
         given = list(sources)
         lines = [self._line(source) for source in given]
         plain = ["" if line.grammars else self._marked(line.source) for line in lines]
@@ -218,6 +218,8 @@ class ForeignTranslator:
         if isinstance(source, str):
             begin, end = ("&lt;s&gt;", "&lt;/s&gt;") if self.options.markup else ("<s>", "</s>")
             return f"{begin} {source} {end}" if source.strip(" \t") else source
+        if isinstance(source, Lattice):  # which the decoder refuses
+            return source
         words = source.words if isinstance(source, ParseForest | Dependency) else source
         return ["<s>", *words, "</s>"] if words else source
 

@@ -65,7 +65,7 @@ class WordClasses:
 
 def learn_classes(
     text: PathLike | Iterable[Line],
-    options: ClassOptions = ClassOptions(),  # noqa: B008 - it is frozen
+    options: ClassOptions = ClassOptions(),
     *,
     name: str | None = None,
     progress: Progress | None = None,

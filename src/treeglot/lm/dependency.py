@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from treeglot import _core
-from treeglot._core import Dependency, DependencyUnit
+from treeglot._core import Dependency, DependencyConditioning, DependencyUnit
 from treeglot.base.files import PathLike, read_chunks
 from treeglot.base.later import Later
 from treeglot.lm.compiled import CompiledModel
 from treeglot.lm.ngram import Perplexity, WordScore
-from treeglot.lm.train_dependency import SENTENCES_AT_A_TIME, DependencyTraining
+from treeglot.lm.train_dependency import SENTENCES_AT_A_TIME, Conditioning, DependencyTraining, Unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 else:
     np = Later("numpy")
 
-Unit: TypeAlias = Literal["words", "tags"]
 KIND = b"dependency-lm"
 HEADER_BYTES = 64
 
@@ -49,6 +48,11 @@ class DependencyModel(CompiledModel[_core.DependencyModel]):
         """What it is over: `words` or `tags`."""
         return "words" if self.core.unit == DependencyUnit.words else "tags"
 
+    @property
+    def conditioning(self) -> Conditioning:
+        """What a child is predicted from: `sibling` or `trigram`."""
+        return "sibling" if self.core.conditioning == DependencyConditioning.sibling else "trigram"
+
     def __repr__(self) -> str:
         place = f" from {self.path}" if self.path else ""
         return f"<DependencyModel over {self.unit}{place}>"
@@ -56,13 +60,13 @@ class DependencyModel(CompiledModel[_core.DependencyModel]):
     def score(self, sentence: Dependency) -> float:
         """The score of a sentence: the sum over its words.
 
-        A child is scored after its head and sibling, a root alone, and a word without a head as a root. So every word
+        A child is scored after its head and siblings, a root alone, and a word without a head as a root. So every word
         is scored once, whatever the heads are; with several roots, cycles or crossing arcs, too.
         """
         return float(self.score_sentences([sentence])[0])
 
     def full_scores(self, sentence: Dependency) -> list[WordScore]:
-        """The score of each word; `length` is 3 when it was found with head and sibling, 2 with the head, else 1."""
+        """The score of each word; `length` is the number of units found together, the word included."""
         log10, length, unknown = self.core.score_words([sentence])
         return [
             WordScore(*score)
@@ -104,7 +108,8 @@ def load_dependency(path: PathLike, *, verify: bool = True) -> DependencyModel:
 
 def compile_dependency(training: DependencyTraining, out: PathLike | None = None) -> DependencyModel:
     """Compile what `train_dependency` estimated; write the compiled model to `out` if given."""
-    core = _core.compile_dependency(DependencyUnit[training.unit], training.left, training.right, training.root)
+    unit, conditioning = DependencyUnit[training.unit], DependencyConditioning[training.conditioning]
+    core = _core.compile_dependency(unit, conditioning, training.left, training.right, training.root)
     model = DependencyModel(core)
     if out is not None:
         model.write(out)

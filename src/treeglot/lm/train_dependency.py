@@ -6,14 +6,35 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
-from treeglot._core import Dependency, DependencyEstimate, DependencyTrainer, DependencyUnit, EstimatedNgrams
+from treeglot._core import (
+    Dependency,
+    DependencyConditioning,
+    DependencyEstimate,
+    DependencyTrainer,
+    DependencyUnit,
+    EstimatedNgrams,
+)
 from treeglot.base.errors import UsageError
+from treeglot.base.options import Options, option
 from treeglot.lm.text import Progress
 from treeglot.lm.train import FALLBACK, DiscountWarning
 
+Unit: TypeAlias = Literal["words", "tags"]
+Conditioning: TypeAlias = Literal["sibling", "trigram"]
+
+CONDITIONING: Conditioning = "sibling"
 SENTENCES_AT_A_TIME = 1000
+
+
+@dataclass(frozen=True)
+class DependencyLmOptions(Options):
+    """How dependency language models are trained."""
+
+    conditioning: Conditioning = option(
+        CONDITIONING, "what a child is predicted from: its head and last sibling, or the last two of head and children"
+    )
 
 
 @dataclass(frozen=True)
@@ -23,7 +44,8 @@ class DependencyTraining:
     left: EstimatedNgrams
     right: EstimatedNgrams
     root: EstimatedNgrams
-    unit: Literal["words", "tags"]
+    unit: Unit
+    conditioning: Conditioning
     sentences: int
     events: tuple[int, int, int]  # left children, right children, roots
     fallbacks: tuple[tuple[str, int, str], ...]  # model, order, why its discounts could not be estimated
@@ -31,16 +53,18 @@ class DependencyTraining:
 
 def train_dependency(
     sentences: Iterable[Dependency],
-    unit: Literal["words", "tags"] = "words",
+    unit: Unit = "words",
     *,
+    conditioning: Conditioning = CONDITIONING,
     fallback: tuple[float, float, float] = FALLBACK,
     progress: Progress | None = None,
 ) -> DependencyTraining:
     """Estimate a dependency language model over words or tags.
 
-    Each of the three models is an n-gram model over windows. A window has the previous sibling (`<s>` for the first
-    child), the head (marked with `<h>`) and the child. In any context, the probabilities of all known words and `<unk>`
-    sum to 1. If discounts cannot be estimated, as is usual over tags, `fallback` replaces them with a
+    Each of the three models is an n-gram model over windows. With the conditioning `sibling`, a window has the previous
+    sibling (`<s>` for the first child), the head (marked with `<h>`) and the child. With `trigram`, it has three
+    neighbours in the sequence of the head and its children on one side. In any context, the probabilities of all known
+    words and `<unk>` sum to 1. If discounts cannot be estimated, as is usual over tags, `fallback` replaces them with a
     `DiscountWarning`.
 
     >>> sentence = Dependency(["she", "saw", "old", "dogs"], [1, -1, 3, 1])
@@ -53,19 +77,30 @@ def train_dependency(
     >>> [" ".join(words[i] for i in window) for window in training.left.words(3).reshape(-1, 3)]
     ['<s> <h>saw she', '<s> <h>dogs old']
     """
-    if unit not in ("words", "tags"):
-        raise UsageError(f"unit is {unit!r}; expected 'words' or 'tags'")
-    trainer = DependencyTrainer(DependencyUnit[unit], fallback)
+    for name, given, known in (("unit", unit, Unit), ("conditioning", conditioning, Conditioning)):
+        if given not in get_args(known):
+            raise UsageError(f"{name} is {given!r}; expected {' or '.join(map(repr, get_args(known)))}")
+    trainer = new_trainer(unit, conditioning, fallback)
     rest = iter(sentences)
     while some := list(islice(rest, SENTENCES_AT_A_TIME)):
         trainer.add(some)
         if progress is not None:
             progress("counting", trainer.sentences, 0)
-    return estimate_dependency(trainer, unit, fallback)
+    return estimate_dependency(trainer, unit, conditioning, fallback)
+
+
+def new_trainer(
+    unit: Unit, conditioning: Conditioning, fallback: tuple[float, float, float] = FALLBACK
+) -> DependencyTrainer:
+    """A trainer without sentences."""
+    return DependencyTrainer(DependencyUnit[unit], fallback, DependencyConditioning[conditioning])
 
 
 def estimate_dependency(
-    trainer: DependencyTrainer, unit: Literal["words", "tags"], fallback: tuple[float, float, float] = FALLBACK
+    trainer: DependencyTrainer,
+    unit: Unit,
+    conditioning: Conditioning,
+    fallback: tuple[float, float, float] = FALLBACK,
 ) -> DependencyTraining:
     """The model of what a trainer counted; the trainer is of no use afterwards."""
     events = trainer.events
@@ -76,7 +111,14 @@ def estimate_dependency(
         used = ", ".join(f"{amount:g}" for amount in fallback)
         warnings.warn(f"{fallbacks[0][2]}; fallback discounts {used} for: {orders}", DiscountWarning, stacklevel=3)
     return DependencyTraining(
-        estimate.left.ngrams, estimate.right.ngrams, estimate.root.ngrams, unit, trainer.sentences, events, fallbacks
+        left=estimate.left.ngrams,
+        right=estimate.right.ngrams,
+        root=estimate.root.ngrams,
+        unit=unit,
+        conditioning=conditioning,
+        sentences=trainer.sentences,
+        events=events,
+        fallbacks=fallbacks,
     )
 
 

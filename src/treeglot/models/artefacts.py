@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from treeglot.lm import DependencyModel
-    from treeglot.lm.dependency import Unit
+    from treeglot.lm.train_dependency import Conditioning, Unit
     from treeglot.text import TextPipeline
 
 PARSER, TARGET_PARSER = "parser", "target.parser"
 ALIGNER = "aligner"
 SOURCE_HEADS = "source.heads"
-NEURAL_FILE = "neural.bin"  # a neural joint model
+LEXICAL = "lexical"  # the name of a lexical network
 JOINED = "parts"  # the folder with the parts of a joint model
 DEPENDENCY_MODELS: dict[Unit, str] = {"words": "dlm.words.bin", "tags": "dlm.tags.bin"}
 
@@ -85,12 +85,12 @@ def write_training(folder: Path, pairs: Mapping[str, int | str], options: Any, t
 class DependencyModels:
     """The dependency models of trees that come one by one; sentences without a tree are left out."""
 
-    def __init__(self, units: Iterable[Unit]) -> None:
-        from treeglot._core import DependencyTrainer, DependencyUnit
-        from treeglot.lm.train import FALLBACK
+    def __init__(self, units: Iterable[Unit], conditioning: Conditioning) -> None:
+        from treeglot.lm.train_dependency import new_trainer
 
         self.trees = 0
-        self._trainers = {unit: DependencyTrainer(DependencyUnit[unit], FALLBACK) for unit in units}
+        self._conditioning = conditioning
+        self._trainers = {unit: new_trainer(unit, conditioning) for unit in units}
 
     def add(self, tree: Dependency) -> None:
         """One more tree."""
@@ -108,5 +108,6 @@ class DependencyModels:
         for unit, trainer in self._trainers.items():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DiscountWarning)  # usual over tags, and small data says so elsewhere
-                compile_dependency(estimate_dependency(trainer, unit), folder / DEPENDENCY_MODELS[unit])
+                training = estimate_dependency(trainer, unit, self._conditioning)
+                compile_dependency(training, folder / DEPENDENCY_MODELS[unit])
         self._trainers.clear()

@@ -48,7 +48,7 @@ def compact(directory: PathLike, *, drop_provenance: bool = False) -> Merged:
             shutil.copyfile(folder / "model.toml", new / "model.toml")  # comes last: no tables mix
             (folder / PROVENANCE).unlink(missing_ok=True)
             new.rename(folder / NEXT)
-        move_in(folder)
+        move_in(folder, locked=True)
         left = set(map(id, merged.left))
         gone = {line for line, each in zip(given.lines, given, strict=True) if id(each) not in left}
         kept = [line for number, line in enumerate(read_lines(path), start=1) if number not in gone]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -73,6 +73,7 @@ class Explanation:
     reasons: tuple[Reason, ...]  # of the steps that give words, in the order of their first words
     instead: Instead | None
     neural: tuple[NeuralWord, ...] = ()  # the neural model's score of each word and of the end, if there is one
+    networks: Mapping[str, tuple[NeuralWord, ...]] = field(default_factory=dict)  # those of further networks, by name
 
     def reason(self, place: int) -> Reason:
         """That of a word of the output."""
@@ -93,10 +94,12 @@ def explain(model: Model, source: Given, instead: str | None = None, examples: i
 
     [found] = model.reader.translate(alone, [source], glossary=model.bound_glossary)
     reasons = _reasons(model, found, examples)
-    neural = neural_words(model.translator.neural, found.words, found.best) if found.hypotheses else ()
-    if instead is None or not found.hypotheses:
-        return Explanation(found, reasons, None, neural)
-    return Explanation(found, reasons, _instead(model, found, given[0], instead), neural)
+    if not found.hypotheses:
+        return Explanation(found, reasons, None)
+    neural = neural_words(model.translator.neural, found.words, found.best)
+    more = {name: neural_words(one, found.words, found.best) for name, one in model.translator.networks.items()}
+    other = None if instead is None else _instead(model, found, given[0], instead)
+    return Explanation(found, reasons, other, neural, more)
 
 
 def _reasons(model: Model, found: Translation, examples: int) -> tuple[Reason, ...]:

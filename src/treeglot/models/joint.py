@@ -29,19 +29,20 @@ from treeglot.base.options import load_options
 from treeglot.corpus import Needs
 from treeglot.decode import SearchOptions
 from treeglot.decode.matchers import Setup, match_joint
-from treeglot.decode.translator import NEURAL
+from treeglot.decode.translator import NEURAL, network_feature
 from treeglot.decode.weights import read_weights
-from treeglot.models.artefacts import JOINED, NEURAL_FILE, SOURCE_HEADS, load_artefacts
+from treeglot.models.artefacts import JOINED, SOURCE_HEADS, load_artefacts
 from treeglot.models.kind import Kind
 from treeglot.models.kinds import JOINT, find_kind
 from treeglot.models.model import Model, ModelFile, check_part_names, move_in, write_model
+from treeglot.models.neural import network_file
 from treeglot.models.train import install_model, refuse_tuned
 from treeglot.rules.corrections import CORRECTIONS, Corrections
 from treeglot.text import TextPipeline
 from treeglot.text.pipeline import TEXT_FILE
 from treeglot.text.side import PARTS
 
-COMMON = ("word_penalty", "glue", "unknown", "preferred", NEURAL)  # and the language models'
+COMMON = ("word_penalty", "glue", "unknown", "preferred", "lattice", "lm", NEURAL)
 DEPENDENCY_FEATURES = ("dlm_words", "dlm_tags", "ill_formed")  # which joint models do not have
 # Inputs of parts, richest first. The joint model reads the richest that a part needs; other parts convert it.
 RICHEST = ("forest", "best", "dependency")
@@ -131,14 +132,16 @@ def join(
         for part in parts:
             _lay(part, folder / JOINED / part.name, report)
         lms = _lay_lms(parts, folder, report)
-        neural = _lay_neural(parts, folder, report)
+        networks = _lay_networks(parts, folder, report)
         text = _text(parts)
         parser = _lay_parser(parts, leading, folder)
         with write_binary(folder / "training.json") as stream:
             stream.write(json.dumps(_facts(parts, text), indent=1).encode() + b"\n")
         search = reduce(_widest, (part.file.search for part in parts))
         kinds = {part.name: part.kind.name for part in parts}
-        write_model(folder, JOINT, first_weights(parts), search, text, parser, lms=lms, parts=kinds, neural=neural)
+        neural = networks.pop("", "")
+        named = {"parts": kinds, "lms": lms, "networks": networks}
+        write_model(folder, JOINT, first_weights(parts), search, text, parser, neural=neural, named=named)
         return install_model(folder, place)
 
 
@@ -195,17 +198,19 @@ def _lay_lms(parts: Sequence[Part], folder: Path, report: Callable[[str], None])
     return files
 
 
-def _lay_neural(parts: Sequence[Part], folder: Path, report: Callable[[str], None]) -> str:
-    """Put the neural joint model into the folder, if a part has one; the name of its file."""
-    given = [part for part in parts if part.file.neural]
-    if not given:
-        return ""
-    first = given[0].folder / given[0].file.neural
-    _link(first, folder / NEURAL_FILE)
-    others = [p.name for p in given if not filecmp.cmp(first, p.folder / p.file.neural, shallow=False)]
-    if others:
-        report(f"{given[0].name}: its neural model is used; {', '.join(others)} had another")
-    return NEURAL_FILE
+def _lay_networks(parts: Sequence[Part], folder: Path, report: Callable[[str], None]) -> dict[str, str]:
+    """Put the networks that parts have into the folder, each from the first part that has it; their files by name."""
+    files = {}
+    for name in dict.fromkeys(name for part in parts for name in part.file.every_network):
+        given = [part for part in parts if name in part.file.every_network]
+        first = given[0].folder / given[0].file.every_network[name]
+        files[name] = network_file(name)
+        _link(first, folder / files[name])
+        others = [p.name for p in given if not filecmp.cmp(first, p.folder / p.file.every_network[name], shallow=False)]
+        if others:
+            feature = network_feature(name)
+            report(f"{given[0].name}: its neural model is used as {feature}; {', '.join(others)} had another")
+    return files
 
 
 def _text(parts: Sequence[Part]) -> TextPipeline | None:
@@ -296,7 +301,7 @@ def first_weights(parts: Sequence[Part]) -> dict[str, float]:
     for (name, weights), size in zip(given.items(), sizes, strict=True):
         for feature, weight in weights.items():
             scaled = weight * (scale / size) if scale else weight
-            if feature in COMMON or feature == "lm" or feature.startswith("lm_"):
+            if feature in COMMON or feature.startswith(("lm_", f"{NEURAL}_")):
                 common.setdefault(feature, []).append(scaled)
             else:
                 out[f"{name}.{feature}"] = scaled

@@ -23,9 +23,10 @@ from treeglot.rules.on_demand import check_options
 from treeglot.rules.sql import COLUMNS
 from treeglot.syntax import Dependency, ParseForest, Tree, heads
 from treeglot.syntax.head_style import head_style
+from treeglot.syntax.lattice import Lattice
 
 if TYPE_CHECKING:
-    from treeglot.lm.dependency import Unit
+    from treeglot.lm.train_dependency import Unit
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class Kind:
         """The dataclass of its options."""
         unused = set() if self.needs != Needs() else {"skip_bad"}
         unused |= set() if self.finds_on_demand else {"on_demand", "demand"}
+        unused |= set() if self.dependency_models else {"dependency_lm"}
         unused |= set() if self.source_heads else {"source_heads"}
         unused |= set() if self.needs.target == "dependency" else {"target_heads", "target_style"}
         return model_options(self.name, self.extractor, unused, self.defaults, self.papers)
@@ -143,6 +145,10 @@ class Kind:
         return Dependency([], [], []) if self.needs.source == "dependency" else ""
 
     def read(self, path: Path, format: str | None) -> Iterator[Source]:
-        """What is translated, from a file: parses as the kind takes them, or a sentence a line, which has no parse."""
+        """What is translated, from a file: parses as the kind takes them, or a sentence a line, which has no parse.
+
+        Kinds that translate sentences translate lattices, too.
+        """
         holds = dict.fromkeys(each for name in self.translates if is_parsed(name) for each in Corpus.holds(name))
+        holds |= {} if self.parses else {Lattice: None}
         return map(self.prepare, read_sources(path, format, *holds))

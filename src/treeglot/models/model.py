@@ -5,6 +5,7 @@
     lm.bin          the compiled n-gram model
     lm_NAME.bin     further ones, as model.toml says
     neural.bin      a neural joint model (docs/neural.md); or none
+    neural_NAME.bin further networks, as model.toml says
     weights.txt     a line `name value` for each feature
     text.toml       how text becomes words and words text, with the files of treeglot.text.pipeline; or none
     parser          the parser's grammar, or the file of another parser's model; or none
@@ -28,7 +29,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from html import escape
@@ -55,7 +56,7 @@ from treeglot.models.kind import Kind
 from treeglot.models.kinds import JOINT, find_kind
 from treeglot.models.reading import Given, Reader, open_model_parser
 from treeglot.models.steps import stepped
-from treeglot.rules.corrections import CORRECTIONS, Correction, Corrections
+from treeglot.rules.corrections import CORRECTIONS, Correction, Corrections, changing
 from treeglot.rules.on_demand import FACTS, INDEX, add_pairs, open_rules, read_facts
 from treeglot.rules.provenance import PROVENANCE
 from treeglot.text import TextPipeline
@@ -87,6 +88,7 @@ class ModelFile(Options):
     lm: str = option("lm.bin", "the compiled n-gram model; empty: none")
     lms: dict[str, str] = option({}, "further n-gram models by name; their features are lm_NAME")
     neural: str = option("", "the neural joint model; empty: none")
+    networks: dict[str, str] = option({}, "further networks by name; their features are neural_NAME")
     weights: str = option("weights.txt", "the weights of the features")
     text: str = option("", "text.toml: it takes text; empty: it takes words that blanks part")
     parser: str = option("", "its parser: the folder of a grammar, or ADAPTER:MODEL such as udpipe:FILE; empty: none")
@@ -101,12 +103,18 @@ class ModelFile(Options):
             if path.is_absolute() or ".." in path.parts or "\0" in str(path):
                 raise OptionError(f"{'.'.join(key)} is {str(path)!r}; expected a file in the model's folder", key)
         check_lm_names(self.lms)
+        check_network_names(self.networks)
         check_part_names(self.parts)
 
     def need_table(self, folder: Path, what: str) -> None:
         """Refuse what needs a rule table if the model in a folder finds its rules on demand."""
         if self.on_demand:
             raise UsageError(f"{folder} finds its rules on demand; {what} need a model with a rule table")
+
+    @property
+    def every_network(self) -> dict[str, str]:
+        """The files of the networks by name; the name of the neural joint model is empty."""
+        return ({"": self.neural} if self.neural else {}) | self.networks
 
     def files(self) -> Iterator[tuple[tuple[str, ...], str]]:
         """The files that it names, by key."""
@@ -115,6 +123,8 @@ class ModelFile(Options):
             yield (name,), getattr(self, name)
         for name, file in self.lms.items():
             yield ("lms", name), file
+        for name, file in self.networks.items():
+            yield ("networks", name), file
 
 
 def check_lm_names(names: Iterable[str]) -> None:
@@ -123,6 +133,14 @@ def check_lm_names(names: Iterable[str]) -> None:
         if not re.fullmatch("[a-z0-9_]{1,40}", name) or name == "unknown" or name.endswith("_unknown"):
             problem = "expected letters a to z, digits and _, and no unknown at its end"
             raise OptionError(f"lms.{name} is no name of a language model; {problem}", ("lms", name))
+
+
+def check_network_names(names: Iterable[str]) -> None:
+    """Refuse names of further networks that would make no features."""
+    for name in names:
+        if not re.fullmatch("[a-z0-9_]{1,40}", name):
+            problem = "is no name of a network; expected letters a to z, digits and _"
+            raise OptionError(f"networks.{name} {problem}", ("networks", name))
 
 
 def check_part_names(names: Iterable[str]) -> None:
@@ -457,8 +475,10 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
         raise FormatError(os.fspath(path), 0, str(error)) from error
     lms = {name: load_ngram(folder / path) for name, path in file.lms.items()}
     neural = _core.JointModel.open(os.fspath(folder / file.neural)) if file.neural else None
+    networks = {name: _core.JointModel.open(os.fspath(folder / path)) for name, path in file.networks.items()}
     tuned = read_weights(weights)
-    translator = Translator(table, stepped(tuned, own), ngram, file.search, setup, lms=lms, neural=neural)
+    started = stepped(tuned, own)
+    translator = Translator(table, started, ngram, file.search, setup, lms=lms, neural=neural, networks=networks)
     if (folder / CONFIDENCE).is_file():
         translator.judge = ConfidenceModel.load(folder / CONFIDENCE)
     text = TextPipeline.load((folder / file.text).parent) if file.text else None
@@ -508,8 +528,8 @@ def _refuse_links(folder: Path, file: ModelFile) -> None:
                 raise FormatError(os.fspath(folder), 0, problem)
 
 
-def move_in(folder: Path) -> None:
-    """Move in the new model that waits in a folder, if there is one; what an interruption left is done by the next.
+def move_in(folder: Path, *, locked: bool = False) -> None:
+    """Move in the new model that waits in a folder, if there is one. A later call finishes an interrupted one.
 
     `model.toml` goes first and comes last, so that no two models mix. Rules of the model before that are of the other
     variant, a table or an index, go before it comes.
@@ -521,19 +541,22 @@ def move_in(folder: Path) -> None:
     try:
         with suppress(OSError):  # some network file systems have no locks
             fcntl.flock(new, fcntl.LOCK_EX)
-        names = sorted(os.listdir(new), key=lambda name: name == "model.toml")  # noqa: PTH208 - another may move it in
-        if "model.toml" in names:
-            (folder / "model.toml").unlink(missing_ok=True)
-        for name in names:
-            old = folder / name
-            if name == "model.toml":
-                _remove_other_rules(folder, load_options(ModelFile, folder / NEXT / name))
-            # No folder takes the place of a file by itself, nor a file that of a folder.
-            if old.is_dir() and not old.is_symlink():
-                shutil.rmtree(old)
-            else:
-                old.unlink(missing_ok=True)
-            os.replace(name, old, src_dir_fd=new)
+        # Pairs that are being added belong to the model before. A caller that has the lock says so (`locked`).
+        with changing(folder / FACTS) if (folder / FACTS).is_file() and not locked else nullcontext():
+            listed = os.listdir(new)  # noqa: PTH208 - another may move it in
+            names = sorted(listed, key=lambda name: name == "model.toml")
+            if "model.toml" in names:
+                (folder / "model.toml").unlink(missing_ok=True)
+            for name in names:
+                old = folder / name
+                if name == "model.toml":
+                    _remove_other_rules(folder, load_options(ModelFile, folder / NEXT / name))
+                # No folder takes the place of a file by itself, nor a file that of a folder.
+                if old.is_dir() and not old.is_symlink():
+                    shutil.rmtree(old)
+                else:
+                    old.unlink(missing_ok=True)
+                os.replace(name, old, src_dir_fd=new)
         with suppress(OSError):  # another process has done it
             (folder / NEXT).rmdir()
     finally:
@@ -560,12 +583,14 @@ def write_model(
     text: TextPipeline | None = None,
     parser: str = "",
     target_parser: str = "",
-    lms: Mapping[str, str] = {},
-    parts: Mapping[str, str] = {},
     neural: str = "",
     on_demand: str = "",
+    named: Mapping[str, Mapping[str, str]] = {},
 ) -> None:
-    """Write `weights.txt`, the text pipeline and, last, `model.toml` beside the tables that are there already."""
+    """Write `weights.txt`, the text pipeline and, last, `model.toml` beside the tables that are there already.
+
+    `named` has what `model.toml` has by name: `parts`, `lms` and `networks`.
+    """
     folder = Path(directory)
     write_weights(folder / "weights.txt", weights)
     lines = [f'kind = "{kind}"']
@@ -575,10 +600,9 @@ def write_model(
     files = {"on_demand": on_demand, "neural": neural, "parser": parser, "target_parser": target_parser}
     for name, given in files.items():
         lines += [f"{name} = {format_value(given)}"] if given else []
-    if parts:
-        lines += ["", "[parts]", *(f"{name} = {format_value(each)}" for name, each in parts.items())]
-    if lms:
-        lines += ["", "[lms]", *(f"{name} = {format_value(path)}" for name, path in lms.items())]
+    for table, entries in named.items():
+        if entries:
+            lines += ["", f"[{table}]", *(f"{name} = {format_value(each)}" for name, each in entries.items())]
     lines += ["", "[search]"]
     lines += [f"{name} = {format_value(value)}" for name, value in asdict(search).items()]
     with write_binary(folder / "model.toml") as stream:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from treeglot import _core
 from treeglot.base.errors import UsageError
@@ -15,9 +15,9 @@ from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import load_options
 from treeglot.base.toml import format_value
 from treeglot.decode.translation import tokens
-from treeglot.decode.translator import NEURAL
+from treeglot.decode.translator import NEURAL, network_feature
 from treeglot.decode.weights import read_weights, write_weights
-from treeglot.models.artefacts import NEURAL_FILE
+from treeglot.models.artefacts import LEXICAL
 from treeglot.syntax import Alignment
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ MOST_HISTORY = 6  # words, in the core
 
 @dataclass(frozen=True)
 class NeuralWord:
-    """What the neural model gives a word of an output."""
+    """What the neural model gives a word of an output. A lexical one gives it to the translation of a source word."""
 
-    word: str  # </s> at the end
+    word: str  # </s> at the end; <none> for a source word without translation
     source: str  # the source word that it is affiliated with; </s> at the end
     place: int  # of that word
     score: float  # the natural log of its probability
@@ -44,9 +44,11 @@ class NeuralWord:
 def neural_words(
     model: _core.JointModel | None, words: Sequence[str], hypothesis: Hypothesis
 ) -> tuple[NeuralWord, ...]:
-    """The scores of an output's words and of its end; none without a model."""
+    """The scores of an output's words and of its end; none without a model. Those of a lexical model by source word."""
     if model is None:
         return ()
+    if is_lexical(model):
+        return _translations(model, words, hypothesis)
     target, places = tokens(hypothesis.text), [*hypothesis.affiliations, len(words)]
     links = Alignment([(at, i) for i, at in enumerate(hypothesis.affiliations)])
     scores, _ = model.score(list(words), target, links, False)
@@ -54,22 +56,49 @@ def neural_words(
     return tuple(NeuralWord(word, [*words, "</s>"][at], at, float(score)) for word, at, score in given)
 
 
-def with_neural(weights: Mapping[str, float], weight: float = WEIGHT) -> dict[str, float]:
-    """Weights with one of the feature `neural`. The word penalty is changed, so that outputs stay as long as they were.
+def is_lexical(model: _core.JointModel) -> bool:
+    """Whether it predicts translations of source words, without history."""
+    return model.facts["history"] == 0
+
+
+def usual_name(model: _core.JointModel) -> str:
+    """How a network is called in a model unless told otherwise."""
+    return LEXICAL if is_lexical(model) else ""
+
+
+def _translations(model: _core.JointModel, words: Sequence[str], hypothesis: Hypothesis) -> tuple[NeuralWord, ...]:
+    target = tokens(hypothesis.text)
+    linked: list[list[str]] = [[] for _ in words]
+    for at, place in hypothesis.links:  # in the order of the text
+        linked[at].append(target[place])
+    scores, _ = model.score(list(words), target, Alignment(hypothesis.links), False)
+    given = enumerate(zip(words, linked, scores, strict=True))
+    return tuple(NeuralWord(" ".join(own) or "<none>", word, at, float(score)) for at, (word, own, score) in given)
+
+
+def with_neural(weights: Mapping[str, float], weight: float = WEIGHT, name: str = "") -> dict[str, float]:
+    """Weights with one of the feature `neural`, or `neural_NAME`.
+
+    The word penalty is changed, so that outputs stay as long as they were.
 
     >>> with_neural({"lm": 0.5, "word_penalty": 1.0}, 0.1)
     {'lm': 0.5, 'word_penalty': 1.2, 'neural': 0.1}
     """
     words = weights.get("word_penalty", 0.0) + PER_WORD * weight
-    return {**weights, "word_penalty": words, NEURAL: weight}
+    return {**weights, "word_penalty": words, network_feature(name): weight}
 
 
-def check_history(options: JointOptions | None) -> None:
-    """Refuse the options of a network that no search can use, before it is trained. None: there is no network."""
-    if options is not None and options.history > MOST_HISTORY:
-        raise UsageError(
-            f"network.history is {options.history}; expected at most {MOST_HISTORY} in a search", ("network", "history")
-        )
+def wanted_networks(options: Any) -> dict[str, JointOptions]:
+    """The options of the networks that training makes, by name. Networks that no search can use are refused."""
+    network: JointOptions = options.network
+    if network.lexical:
+        key = ("network", "lexical")
+        raise UsageError("network.lexical is true; expected neural_lexical=true for a lexical network", key)
+    if options.neural and network.history > MOST_HISTORY:
+        problem = f"network.history is {network.history}; expected at most {MOST_HISTORY} in a search"
+        raise UsageError(problem, ("network", "history"))
+    wanted = {"": network} if options.neural else {}
+    return wanted | ({LEXICAL: replace(network, lexical=True)} if options.neural_lexical else {})
 
 
 def train_neural(
@@ -79,32 +108,42 @@ def train_neural(
     threads: int,
     report: Callable[[str], None],
     state: Path,
+    called: str = "",
 ) -> None:
-    """Train a network from sentence pairs with links, and write it into a model's folder.
+    """Train a network from sentence pairs with links, and write it into a model's folder, by its name.
 
-    A run that was killed continues from the file `state`, which remains for the caller to remove.
+    A run that was killed continues from the folder `state`, which remains for the caller to remove.
     """
     from treeglot.neural.train import train_joint
 
+    kind = f"{called} network".strip()
+    name = kind
+
+    def begin(network: int) -> None:
+        nonlocal name
+        if options.networks > 1:
+            name = f"{kind} {network} of {options.networks}"
+
     def tell(epoch: JointEpoch) -> None:
         best = ", the best so far" if epoch.best else ""
-        report(f"network, epoch {epoch.epoch} of at most {options.epochs}: perplexity {epoch.perplexity:.2f}{best}")
+        report(f"{name}, epoch {epoch.epoch} of at most {options.epochs}: perplexity {epoch.perplexity:.2f}{best}")
 
-    model = train_joint(pairs, options, threads=threads, state=state, report=tell)
-    model.write(os.fspath(folder / NEURAL_FILE))
-    report("neural joint model trained")
+    model = train_joint(pairs, options, threads=threads, state=state, begin=begin, report=tell)
+    model.write(os.fspath(folder / network_file(called)))
+    report(f"{kind} trained" if called else "neural joint model trained")
 
 
-def add_neural(folder: PathLike, network: PathLike, *, weight: float = WEIGHT) -> Model:
-    """Give a trained model a neural joint model, or another one in place of its own.
+def add_neural(folder: PathLike, network: PathLike, *, weight: float = WEIGHT, name: str | None = None) -> Model:
+    """Give a trained model a network, or another one in place of its own.
 
-    Its file becomes `neural.bin` of the folder. Unless the model has a weight for the feature `neural` already, it has
-    `weight`, and the word penalty is changed (`with_neural`). The model is best tuned again.
+    The file of a joint model becomes `neural.bin` of the folder. Unless the model has a weight for the feature `neural`
+    already, it has `weight`, and the word penalty is changed (`with_neural`). A network with a name becomes
+    `neural_NAME.bin`, and its feature is `neural_NAME`. Unless told otherwise, a lexical one is called `lexical`. The
+    model is best tuned again.
     """
-    from treeglot.models.model import ModelFile, load, move_in
+    from treeglot.models.model import ModelFile, check_network_names, load, move_in
 
-    if not math.isfinite(weight):
-        raise UsageError(f"the weight of the feature {NEURAL} is {weight}; expected a finite number")
+    check_network_names([name] if name else [])
     place = Path(folder)
     move_in(place)
     if not (place / "model.toml").is_file():
@@ -115,21 +154,44 @@ def add_neural(folder: PathLike, network: PathLike, *, weight: float = WEIGHT) -
         raise UsageError(
             f"{network} has {opened.facts['history']} words of history; expected at most {MOST_HISTORY} in a search"
         )
+    lexical = is_lexical(opened)
+    if name == "":
+        raise UsageError("the network's name is empty; expected letters, or no name for the usual one")
+    name = usual_name(opened) if name is None else name
+    feature = network_feature(name)
+    if not math.isfinite(weight):
+        raise UsageError(f"the weight of the feature {feature} is {weight}; expected a finite number")
     weights = read_weights(place / file.weights)
-    with write_binary(place / NEURAL_FILE) as stream:
+    with write_binary(place / network_file(name)) as stream:
         stream.write(Path(network).read_bytes())
-    if file.neural != NEURAL_FILE:
-        _name_in(place / "model.toml")  # without a weight, the feature changes nothing
-    if NEURAL not in weights:
-        write_weights(place / file.weights, with_neural(weights, weight))
+    if (file.networks.get(name) if name else file.neural) != network_file(name):
+        _name_in(place / "model.toml", name)  # without a weight, the feature changes nothing
+    if feature not in weights:
+        made = {**weights, feature: weight} if lexical else with_neural(weights, weight, name)
+        write_weights(place / file.weights, made)
     return load(place)
 
 
-def _name_in(path: Path) -> None:
-    """Write the name of the model's file before the tables of a model.toml, in place of another."""
+def network_file(name: str) -> str:
+    """The file of a network in a model's folder.
+
+    >>> network_file(""), network_file("lexical")
+    ('neural.bin', 'neural_lexical.bin')
+    """
+    return f"{network_feature(name)}.bin"
+
+
+def _name_in(path: Path, name: str) -> None:
+    """Write the name of a network's file into a model.toml, in place of another: in the table of networks, or first."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    table = next((i for i, line in enumerate(lines) if line.startswith("[")), len(lines))
-    kept = [line for line in lines[:table] if line.partition("=")[0].strip() != "neural"]
-    named = [kept[0], f"neural = {format_value(NEURAL_FILE)}", *kept[1:]]
+    heading = next((i for i, line in enumerate(lines) if line.partition("#")[0].strip() == "[networks]"), None)
+    if name and heading is None:
+        heading = len(lines) + 1
+        lines += ["", "[networks]"]
+    begin = heading + 1 if name and heading is not None else 1
+    end = next((i for i, line in enumerate(lines) if i >= begin and line.startswith("[")), len(lines))
+    key = name or NEURAL
+    kept = [line for line in lines[begin:end] if line.partition("=")[0].strip() != key]
+    named = [*lines[:begin], f"{key} = {format_value(network_file(name))}", *kept, *lines[end:]]
     with write_binary(path) as stream:
-        stream.write(("\n".join([*named, *lines[table:]]) + "\n").encode())
+        stream.write(("\n".join(named) + "\n").encode())

@@ -10,6 +10,7 @@ from treeglot.base.options import Options, option, options_of
 from treeglot.decode import SearchOptions
 from treeglot.lm.classes import MOST_CLASSES
 from treeglot.lm.train import HIGHEST_ORDER
+from treeglot.lm.train_dependency import DependencyLmOptions
 from treeglot.neural.options import JointOptions
 from treeglot.rules import EXTRACTORS
 from treeglot.rules.on_demand import DemandOptions
@@ -35,8 +36,10 @@ class ModelOptions(Options):
     search: SearchOptions = option(SearchOptions(), "how input is translated")
     lm_order: int = option(5, "words in the language model's longest n-grams", least=1, most=HIGHEST_ORDER)
     class_lm: ClassLmOptions = option(ClassLmOptions(), "a second language model, over classes of words")
+    dependency_lm: DependencyLmOptions = option(DependencyLmOptions(), "the dependency models of the target side")
     neural: bool = option(False, "train a neural joint model, too (docs/neural.md)")
-    network: JointOptions = option(JointOptions(), "what that model sees and how it is trained")
+    neural_lexical: bool = option(False, "train a lexical network, too, with the same options (docs/neural.md)")
+    network: JointOptions = option(JointOptions(), "what these networks see and how they are trained")
     compile: CompileOptions = option(CompileOptions(), "what of the rules becomes a feature, and which are left out")
     on_demand: bool = option(
         False, "index the sentence pairs, and find rules when sentences arrive, in place of a table (docs/scale.md)"

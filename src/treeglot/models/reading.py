@@ -23,6 +23,7 @@ from treeglot.decode.translation import Texts, join_translations, links, place_w
 from treeglot.decode.translator import Source
 from treeglot.models.kind import Kind
 from treeglot.syntax import Dependency, ParseForest, Tree
+from treeglot.syntax.lattice import Lattice
 from treeglot.text import TextPipeline
 from treeglot.text.numbers import convert_number
 from treeglot.text.protected import Place, Protected, read_markup, split_protected, stays, tokenise_protected
@@ -116,6 +117,9 @@ class Reader:
         how parts of it are translated.
         """
         text = self.text
+        sources = list(sources)
+        if glossary is not None and any(isinstance(source, Lattice) for source in sources):
+            raise UsageError("a glossary finds its terms in sentences; a lattice was given, expected no glossary")
         if text is None:
             lines = [_words(source) for source in sources]
             marks = _take_marks(lines) if markup and self.kind.parses else {}
@@ -127,6 +131,7 @@ class Reader:
         inputs, surface = self.ready(units, threads, kept)
         found_all = translate(inputs, _terms(glossary, surface, inputs, self._marks(kept)))
         targets = _to_text(text, found_all, surface, kept, glossary, threads)
+        surface = _on_paths(found_all, surface)
         made = iter(zip(found_all, targets, surface, strict=True))
         out = []
         for source, whole, found in zip(given, spans, sentences, strict=True):
@@ -243,11 +248,13 @@ class Reader:
 
         Each line is one sentence, as in training.
         """
-        text = [place for place, source in enumerate(sources) if isinstance(source, str)]
+        text = [place for place, source in enumerate(sources) if isinstance(source, str | Lattice)]
         if self.text is None or not text:
             return list(sources), [list(lines) for lines in references]
-        lines = [str(sources[place]) for place in text]
-        inputs, _ = self.ready([each.words for each in self.text.source.tokenise(lines, threads)], threads)
+        lines = [source for place in text if isinstance(source := sources[place], str)]
+        tokenised = iter(self.text.source.tokenise(lines, threads))
+        given = [source if isinstance(source := sources[place], Lattice) else next(tokenised).words for place in text]
+        inputs, _ = self.ready(given, threads)
         out = list(sources)
         for place, found in zip(text, inputs, strict=True):
             out[place] = found
@@ -328,11 +335,11 @@ def _kept(source: Protected, place: Place, tokens: Tokens) -> Kept:
 
 def _words(source: Given) -> Any:
     """A sentence or a parse as it stands, its words in a list; anything else is refused."""
-    if isinstance(source, str | ParseForest | Dependency | Tree):
+    if isinstance(source, str | ParseForest | Dependency | Lattice | Tree):
         return source
     if isinstance(source, list | tuple) and all(isinstance(word, str) for word in source):
         return list(source)
-    expected = "expected a string, a list of tokens, a tree, a forest or a dependency tree"
+    expected = "expected a string, a list of tokens, a tree, a forest, a dependency tree or a lattice"
     raise TypeError(f"{repr(source)[:60]} is no sentence; {expected}")
 
 
@@ -347,7 +354,10 @@ def _words_of(source: Any) -> list[str]:
 
 
 def with_words(source: Source, words: list[str]) -> Source:
-    """A sentence or a parse with other words, as many as it has."""
+    """A sentence, a parse or a lattice with other words, as many as it has."""
+    if isinstance(source, Lattice):
+        arcs = zip(source.arcs, words, strict=True)
+        return Lattice([(begin, end, word, score) for (begin, end, _, score), word in arcs])
     if isinstance(source, ParseForest):
         if source.words == words:
             return source
@@ -361,8 +371,8 @@ def with_words(source: Source, words: list[str]) -> Source:
 
 
 def sentence_words(source: Source, markup: bool) -> list[str]:
-    """The words that spans count: of a line, those that are left without markup; none of one that is refused."""
-    if isinstance(source, ParseForest | Dependency):
+    """The words that spans refer to: a line's words without its markup. A refused line has none."""
+    if isinstance(source, ParseForest | Dependency | Lattice):
         return source.words
     if not isinstance(source, str):
         return list(source)
@@ -370,6 +380,14 @@ def sentence_words(source: Source, markup: bool) -> list[str]:
         return read_sentence(source, markup)[0]
     except ValueError:
         return []
+
+
+def _on_paths(found: list[Translation], surface: list[list[str]]) -> list[list[str]]:
+    """The words of sentences as they were given; of lattices, those of the paths that were taken."""
+    return [
+        [words[arc] for arc in one.best.path if words[arc]] if isinstance(one.given, Lattice) else words
+        for one, words in zip(found, surface, strict=True)
+    ]
 
 
 def _take_marks(sources: list[Any]) -> dict[int, list[Mark]]:
@@ -428,9 +446,10 @@ def _to_text(
     languages = text.source.language, text.target.language
     given = [tokens(one.best.text) for one in found]
     if text.numbers is not None:
+        # The variables of a lattice are those of all its arcs.
         given = [text.numbers.unfold(words, source) for words, source in zip(given, surface, strict=True)]
     cased = text.target.unfold(given, threads)
-    for translation, words, source in zip(found, cased, surface, strict=True):
+    for translation, words, source in zip(found, cased, _on_paths(found, surface), strict=True):
         if translation.best.features.get("unknown"):
             for word, place in passed(translation):
                 stays = translation.words[word] == KEPT

@@ -18,11 +18,12 @@ from treeglot.base.sizes import parse_size
 from treeglot.corpus import Corpus
 from treeglot.corpus.doubts import Doubts
 from treeglot.corpus.pairs import Pair, Pairs
+from treeglot.decode.translator import network_feature
 from treeglot.decode.weights import read_weights
 from treeglot.lm.train import DiscountWarning
+from treeglot.lm.train_dependency import DependencyLmOptions
 from treeglot.models.artefacts import (
     DEPENDENCY_MODELS,
-    NEURAL_FILE,
     PARSER,
     TARGET_PARSER,
     DependencyModels,
@@ -34,12 +35,13 @@ from treeglot.models.artefacts import (
 from treeglot.models.kinds import JOINT, find_kind
 from treeglot.models.languages import with_heads
 from treeglot.models.model import NEXT, Model, ModelFile, check_lm_names, load, move_in, write_model
-from treeglot.models.neural import check_history, train_neural, with_neural
+from treeglot.models.neural import WEIGHT, network_file, train_neural, wanted_networks, with_neural
 from treeglot.models.train_rules import RulesJob, index_pairs, make_rules
 from treeglot.rules.corrections import CORRECTIONS
 from treeglot.rules.on_demand import FACTS
 from treeglot.syntax import Alignment, Dependency, ParseForest
 from treeglot.syntax.formats.core import PLAIN
+from treeglot.syntax.lattice import Lattice
 
 if TYPE_CHECKING:
     from treeglot.models.kind import Kind
@@ -104,7 +106,7 @@ def train(
     if text is not None:
         options = with_heads(declared, options, text)
     declared.validate(options)
-    check_history(options.network if options.neural else None)
+    wanted = wanted_networks(options)
     check_lm_names(lms)
     if CLASSES in lms and options.class_lm.classes:
         raise UsageError(f"two language models are called {CLASSES}; expected another name, or class_lm.classes=0")
@@ -112,9 +114,11 @@ def train(
         raise UsageError(f"lm_text is {lm_text}, which is read several times for classes of words; expected a file")
     if engine is not None and options.provenance:
         raise UsageError("provenance is written by the engine duckdb alone; expected provenance=false")
+    if corpus.united and options.provenance:
+        raise UsageError("provenance is of pairs with one alignment; expected provenance=false, or one that counts 1")
     demanded = getattr(options, "on_demand", False)
     if demanded:
-        _check_on_demand(Path(out), engine, filter, options)
+        _check_on_demand(Path(out), corpus, engine, filter, options)
     keep = None if filter is None else _filter(declared, Path(filter), options)
     place, size = Path(out), parse_size(memory)
     move_in(place)
@@ -124,10 +128,10 @@ def train(
         folder = scratch / "model"
         folder.mkdir()
         pairs = corpus.pairs(declared.pair_needs(options))
-        trees = DependencyModels(declared.dependency_models)
+        trees = _dependency_models(declared, options)
         digest = hashlib.blake2b(digest_size=16)  # of the words and links
         words = not lm_text and (not lm or options.class_lm.classes > 0)
-        given = _spool(_tee(pairs, corpus, trees, digest, scratch, words), scratch / LINKED if options.neural else None)
+        given = _spool(_tee(pairs, corpus, trees, digest, scratch, words), scratch / LINKED if wanted else None)
         job = RulesJob(
             declared, options, pairs, folder, scratch, threads, size, report, engine, parts_folder(place), keep, filter
         )
@@ -136,9 +140,9 @@ def train(
         _make_lm(folder, lm, lm_text, scratch, options.lm_order, memory, name)
         report("language model compiled")
         more = _more_lms(folder, lms, options.class_lm, (lm_text or scratch / TARGET, name), memory, report)
-        if options.neural:
-            spooled = _spooled(scratch / LINKED)
-            train_neural(spooled, options.network, folder, threads, report, network_state(place))
+        for called, network in wanted.items():
+            spooled, state = _spooled(scratch / LINKED), network_state(place) / called
+            train_neural(spooled, network, folder, threads, report, state, called)
         if declared.source_heads:
             write_heads(options.source_heads, folder)
         if declared.dependency_models:
@@ -151,22 +155,27 @@ def train(
             copy_aligner(aligner, folder)
         parsers = ((parser, PARSER), (target_parser, TARGET_PARSER))
         own = [copy_parser(parser, folder, name) if parser else "" for parser, name in parsers]
-        neural = NEURAL_FILE if options.neural else ""
-        weights = first_weights(declared, more, neural)
+        networks = {called: network_file(called) for called in wanted}
+        weights = first_weights(declared, more, networks)
         facts = FACTS if demanded else ""
-        search = options.search
-        write_model(
-            folder, declared.name, weights, search, text, own[0], own[1], lms=more, neural=neural, on_demand=facts
-        )
+        neural, search = networks.pop("", ""), options.search
+        files = {"lms": more, "networks": networks}
+        write_model(folder, declared.name, weights, search, text, own[0], own[1], neural, facts, files)
         model = install_model(folder, place)
-    network_state(place).unlink(missing_ok=True)
-    shutil.rmtree(parts_folder(place), ignore_errors=True)  # of this run, or of one with an engine that was ended
+    for left in (network_state(place), parts_folder(place)):  # of this run, or of one that was ended
+        shutil.rmtree(left, ignore_errors=True)
     return model
 
 
-def _check_on_demand(place: Path, engine: Engine | None, filter: PathLike | None, options: Any) -> None:
+def _dependency_models(kind: Kind, options: Any) -> DependencyModels:
+    chosen = options.dependency_lm if kind.dependency_models else DependencyLmOptions()
+    return DependencyModels(kind.dependency_models, chosen.conditioning)
+
+
+def _check_on_demand(place: Path, corpus: Corpus, engine: Engine | None, filter: PathLike | None, options: Any) -> None:
     """Refuse what needs a rule table."""
     asked = {"an engine": engine is not None, "a filter": filter is not None, "provenance": options.provenance}
+    asked["a union of alignments"] = corpus.united
     for what, given in asked.items():
         if given:
             raise UsageError(f"{what} was asked for and needs a rule table; expected none with rules on demand")
@@ -181,6 +190,8 @@ def _filter(kind: Kind, path: Path, options: Any) -> SourceFilter:
             raise UsageError(f"compile.{name} takes the most frequent words of all rules; expected 0 with a filter")
     keep = SourceFilter(not kind.parses)
     for value in kind.read(path, None):
+        if isinstance(value, Lattice):
+            raise UsageError(f"{path} has lattices; expected sentences or parses in a filter")
         if isinstance(value, str):
             keep.add(value.split())
         else:
@@ -195,7 +206,7 @@ def parts_folder(place: Path) -> Path:
 
 
 def network_state(place: Path) -> Path:
-    """Where the state of a network's training is, until the model is complete."""
+    """The folder of the state of a network's training, until the model is complete."""
     resolved = place.resolve()
     return resolved.with_name(f".{resolved.name}.network")
 
@@ -216,7 +227,7 @@ def refuse_tuned(folder: Path) -> None:
         file = load_options(ModelFile, folder / "model.toml")
         if file.kind == JOINT:
             raise UsageError(f"{folder} has a joint model")
-        first = first_weights(find_kind(file.kind), file.lms, file.neural)
+        first = first_weights(find_kind(file.kind), file.lms, file.every_network)
         untuned = {name: weight for name, weight in first.items() if weight}  # as files have them
         if read_weights(folder / file.weights) == untuned:
             return
@@ -238,9 +249,14 @@ def _tee(
     with ExitStack() as stack:
         lines = stack.enter_context((scratch / TARGET).open("wb")) if words else None
         for pair in pairs:
+            digest.update(f"{' '.join(pair.source)}\n{' '.join(pair.target)}\n{pair.links}\n".encode())
+            if pair.share is not None:
+                digest.update(f"{pair.share}\n".encode())
+            if not pair.is_first:
+                yield pair
+                continue
             doubts[0].add(pair.source, pair.target)
             doubts[1].add(pair.target)
-            digest.update(f"{' '.join(pair.source)}\n{' '.join(pair.target)}\n{pair.links}\n".encode())
             digest.update("".join(f"{weight:.4f}\n" for weight in pair.weights).encode())
             if lines and (pair.target or corpus.target):  # a failed parse is no sentence
                 lines.write(to_line(pair.target).encode())
@@ -253,13 +269,14 @@ def _tee(
 
 
 def _spool(pairs: Iterable[Pair], path: Path | None) -> Iterator[Pair]:
-    """The same pairs; if there is a path, their words and links go to this file, too, three lines a pair."""
+    """The same pairs; if there is a path, their words and first links go to this file, too, three lines a pair."""
     if path is None:
         yield from pairs
         return
     with path.open("wb") as stream:
         for pair in pairs:
-            stream.write(f"{' '.join(pair.source)}\n{' '.join(pair.target)}\n{pair.links}\n".encode())
+            if pair.is_first:
+                stream.write(f"{' '.join(pair.source)}\n{' '.join(pair.target)}\n{pair.links}\n".encode())
             yield pair
 
 
@@ -317,7 +334,9 @@ def _more_lms(
     return files
 
 
-def first_weights(kind: Kind, lms: Iterable[str], neural: str = "") -> dict[str, float]:
-    """The weights before tuning: those of the kind, one for each further language model and one for a neural model."""
+def first_weights(kind: Kind, lms: Iterable[str], networks: Iterable[str] = ()) -> dict[str, float]:
+    """The weights before tuning: those of the kind, one for each further language model and one for each network."""
     weights = dict(kind.weights) | {f"lm_{name}": LM_WEIGHT for name in lms}
-    return with_neural(weights) if neural else weights
+    for name in networks:
+        weights = {**weights, network_feature(name): WEIGHT} if name else with_neural(weights)
+    return weights

@@ -46,12 +46,15 @@ def make_rules(job: RulesJob, given: Iterable[Pair]) -> int:
     from treeglot.rules.score import make_tables
 
     options, folder, report = job.options, job.folder, job.report
+    taken = job.kind.extraction(options)
+    if job.pairs.counts.alignments and hasattr(taken, "repeated"):
+        taken = taken.repeated(job.pairs.counts.alignments)
     extractors: list[Extractor] = []
     extraction = _extract(
         job.kind.extractor,
         given,
         job.scratch if job.engine is None else job.parts,
-        job.kind.extraction(options),
+        taken,
         job.engine,
         seen=job.pairs.counts.as_counts,
         threads=job.threads,
@@ -59,14 +62,18 @@ def make_rules(job: RulesJob, given: Iterable[Pair]) -> int:
         keep=extractors.append if options.provenance else lambda extractor: None,
         report=report,
     )
-    scorer = job.engine or DuckDB(job.threads, job.memory, job.scratch)
+    # Scored rules of several parts stream out of the database, which keeps its memory while the table grows. Those of
+    # one part are few bytes each, and are read to their end first.
+    compiling = job.memory // 4 if extraction.facts["parts"] > 1 else job.memory * 3 // 4
+    scoring = job.memory - compiling if extraction.facts["parts"] > 1 else job.memory
+    scorer = job.engine or DuckDB(job.threads, scoring, job.scratch)
     facts = dict(extraction.facts)
     if job.kind.survey:
         facts["different"] = dataclasses.asdict(job.kind.survey(extraction, scorer))
     _report_extraction(facts, job.pairs, job.kind.says, report)
     write_json(folder / "extraction.json", facts)  # what was seen, and which options it was taken with
     tables = folder / "rules.parquet", folder / "rules.table"
-    rules, compiled = make_tables(extraction, *tables, options.score, options.compile, scorer, job.keep)
+    rules, compiled = make_tables(extraction, *tables, options.score, options.compile, scorer, job.keep, compiling)
     report(f"{rules:,} rules scored" if job.filter is None else f"{rules:,} rules scored that can meet {job.filter}")
     _report_table(compiled, report)
     for extractor in extractors:
@@ -138,7 +145,7 @@ def _report_pairs(counts: Mapping[str, int], pairs: Pairs, report: Callable[[str
     report(f"{number:,} sentence pairs, of them {', '.join(lost) or 'none without links'}")
     for line in pairs.counts.lines():
         report(line)
-    if number and counts["unlinked"] == number:
+    if number and counts["unlinked"] == number * counts.get("alignments", 1):
         warnings.warn(f"none of the {number:,} sentence pairs has links: there are no rules", stacklevel=3)
 
 
@@ -148,4 +155,7 @@ def _report_table(compiled: Compiled, report: Callable[[str], None]) -> None:
         "rules with a side of more than 255 symbols left out": compiled.left_out,
         "rules left out whose structures have cycles or crossing arcs": compiled.crossing,
     }
-    report("; ".join(["rule table compiled", *(f"{number:,} {words}" for words, number in left_out.items() if number)]))
+    said = ["rule table compiled", *(f"{number:,} {words}" for words, number in left_out.items() if number)]
+    if compiled.spilled:
+        said.append(f"{compiled.spilled / 1e6:,.0f} MB went through the disk, to keep within --memory")
+    report("; ".join(said))

@@ -10,6 +10,7 @@ from treeglot.base.errors import OptionError
 from treeglot.base.options import MOST_SEED, Options, option
 
 LANES = 16  # of the core's vectors
+MOST_UNITS = 2**14  # of a layer, in the core
 LOSS = ("samples", "frequent", "penalty", "dropout", "input_dropout", "short_history")  # what the core has apart
 
 
@@ -27,6 +28,11 @@ class JointOptions(Options):
     after: int = option(3, "source words after the affiliated one", least=0, most=64, paper="Devlin et al. 2014")
     sentence: bool = option(True, "also see the mean of all source words")
     monolingual: bool = option(False, "leave out the source: the model is a plain language model")
+    lexical: bool = option(
+        False,
+        "predict the target words linked with each source word, without history",
+        paper="Devlin et al. 2014, section 5.2",
+    )
     embedding: int = option(96, "size of a word's vector, a multiple of 16", least=16, most=4096)
     hidden: int = option(256, "units of the hidden layer, a multiple of 16", least=16, most=4096)
     second: int = option(0, "units of a second hidden layer, a multiple of 16; 0: there is none", least=0, most=4096)
@@ -46,16 +52,34 @@ class JointOptions(Options):
     patience: int = option(2, "epochs in a row without progress, after which training ends", least=1)
     held_out: int = option(50, "one pair of so many is held out to evaluate epochs", least=2)
     seed: int = option(1, "seed of the random numbers", least=0, most=MOST_SEED)
+    networks: int = option(1, "networks to train, with this seed and the next ones; their mean is the model", least=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("embedding", "hidden", "second"):
             if getattr(self, name) % LANES:
                 raise OptionError(f"{name} is {getattr(self, name)}; expected a multiple of {LANES}", (name,))
+        largest = max(self.embedding, self.hidden, self.second)
+        if self.networks * largest > MOST_UNITS:
+            most = MOST_UNITS // largest
+            raise OptionError(f"networks is {self.networks}; expected at most {most} of this size", ("networks",))
+        if self.seed + self.networks - 1 > MOST_SEED:
+            problem = f"seed is {self.seed}, and {self.networks - 1} more seeds follow; expected at most {MOST_SEED}"
+            raise OptionError(problem, ("seed",))
+        if self.lexical and self.monolingual:
+            raise OptionError("a lexical model needs source words; expected monolingual=false", ("monolingual",))
+
+    def each(self) -> list[JointOptions]:
+        """The options of each network.
+
+        >>> [one.seed for one in JointOptions(seed=5, networks=3).each()]
+        [5, 6, 7]
+        """
+        return [dataclasses.replace(self, seed=self.seed + place, networks=1) for place in range(self.networks)]
 
     def for_core(self) -> dict[str, Any]:
-        """The options as the core takes them."""
+        """The options of one network as the core takes them."""
         values = dataclasses.asdict(self)
-        del values["held_out"]
+        del values["held_out"], values["networks"]
         values["source"] = not values.pop("monolingual")
         return values | {"loss": {name: values.pop(name) for name in LOSS}}

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import TypeAlias
 
 from treeglot import _core
 from treeglot._core import JointCorpus, JointEpoch, JointModel
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.files import PathLike
+from treeglot.neural.average import average
 from treeglot.neural.options import JointOptions
 from treeglot.syntax import Alignment
 
 LinkedPair: TypeAlias = tuple[Sequence[str], Sequence[str], Alignment]
-Progress: TypeAlias = Callable[[int, int, int], None]  # epoch, examples done, of how many
+Progress: TypeAlias = Callable[[int, int, int], None]  # epoch, examples of it done, of how many
 
 
 def train_joint(
@@ -25,13 +27,18 @@ def train_joint(
     threads: int = 1,
     state: PathLike | None = None,
     progress: Progress = lambda epoch, done, total: None,
+    begin: Callable[[int], None] = lambda network: None,
     report: Callable[[JointEpoch], None] = lambda epoch: None,
 ) -> JointModel:
     """Train a joint model; each pair has source words, target words and their links.
 
     Epochs are judged by their perplexity on `dev`, or on the pairs that the option `held_out` takes from `pairs`.
-    The result is that of the best epoch, the same for any number of threads. A run that was killed continues from
-    the file `state`, which remains for the caller to remove. `report` is told of each epoch.
+    The result is that of the best epoch, the same for any number of threads. With the option `networks`, several are
+    trained one after another, and the result is their mean.
+
+    A run that was killed continues from the files in the folder `state`, which remains for the caller to remove.
+    `begin` gets the number of each network, from 1. `report` gets each epoch of a network. `progress` counts the epochs
+    of all networks.
 
     >>> pairs = [(["das", "haus"], ["the", "house"], Alignment([(0, 0), (1, 1)]))] * 60
     >>> tiny = JointOptions(embedding=16, hidden=16, epochs=2, batch=16)
@@ -42,24 +49,34 @@ def train_joint(
     """
     options = options or JointOptions()
     every = options.held_out if dev is None else 0
-    corpus, held_out = _corpora(pairs, every)
+    corpus, held_out = _corpora(pairs, every, options.lexical)
     if dev is not None:
-        held_out, _ = _corpora(dev, 0)
+        held_out, _ = _corpora(dev, 0, options.lexical)
     elif len(corpus) and not len(held_out):
         raise UsageError(f"there are {len(corpus)} sentence pairs, and one of {every} is held out: none is")
-    try:
-        return _core.train_joint(
-            corpus, held_out, options.for_core(), threads, os.fspath(state or ""), progress, report
-        )
-    except TreeglotError:  # a damaged state is a FormatError, which is a ValueError too
-        raise
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+    if state:
+        Path(state).mkdir(parents=True, exist_ok=True)
+    made = []
+    for number, one in enumerate(options.each(), start=1):
+        begin(number)
+        file = os.fspath(Path(state) / f"{number}.state") if state else ""
+        earlier = (number - 1) * options.epochs
+
+        def count(epoch: int, done: int, total: int, earlier: int = earlier) -> None:
+            progress(earlier + epoch, done, total)
+
+        try:
+            made.append(_core.train_joint(corpus, held_out, one.for_core(), threads, file, count, report))
+        except TreeglotError:  # a damaged state is a FormatError, which is a ValueError too
+            raise
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+    return average(made) if len(made) > 1 else made[0]
 
 
-def _corpora(pairs: Iterable[LinkedPair], every: int) -> tuple[JointCorpus, JointCorpus]:
+def _corpora(pairs: Iterable[LinkedPair], every: int, lexical: bool) -> tuple[JointCorpus, JointCorpus]:
     """The pairs, and those that are held out: each `every`th, none if it is 0."""
-    both = JointCorpus(), JointCorpus()
+    both = JointCorpus(lexical), JointCorpus(lexical)
     for number, pair in enumerate(pairs, start=1):
         try:
             both[every > 0 and number % every == 0].add(*pair)

@@ -12,7 +12,7 @@ Parsed_co = TypeVar("Parsed_co", bound=Tree | ParseForest | Dependency, covarian
 
 @runtime_checkable
 class Parser(Protocol[Parsed_co]):
-    """Analyses sentences whose tokens are given; it neither splits nor joins nor changes them.
+    """Parses tokenised sentences. It does not change the tokens.
 
     Each sentence gives one value, in order, however many are parsed at a time inside. A sentence that cannot be parsed
     gives what stands for that in its kind: the tree or forest without nodes, or dependencies without heads.

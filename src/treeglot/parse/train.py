@@ -65,7 +65,7 @@ class TreebankReport:
 
 
 def treebank(trees: Iterable[Tree | None], options: ParserTraining | None = None) -> tuple[Treebank, TreebankReport]:
-    """Trees made ready for training; those that cannot be used are left out, counted and named.
+    """Prepare trees for training. Trees that cannot be used are left out, counted and named.
 
     >>> bank, report = treebank([Tree.parse("(S (NP-SBJ (-NONE- *)) (VP (VB go)))"), Tree()])
     >>> report.trees, report.left_out, report.problems

@@ -51,7 +51,7 @@ def collect(pairs: Iterable[Pair], *, prune: float | None = None, threads: int =
     stream = iter(pairs)
     while batch := list(islice(stream, BATCH)):
         for pair in batch:
-            builder.append(pair.source, pair.target, pair.links, list(pair.weights))
+            builder.append(pair.source, pair.target, pair.links, list(pair.weights), pair.share)
             if pair.source_tree is not None or pair.target_tree is not None:
                 _append(found.source_trees, pair.source_tree or NO_TREE, pair.source)
                 _append(found.target_trees, pair.target_tree or NO_TREE, pair.target)

@@ -123,7 +123,17 @@ def extract(
     parts, rows = write_tallies(made.core, 0, lexical, folder, 0, True, memory, threads)
     keep(made.core)
     counts = made.core.counts | dict(seen())
-    return finish(folder, extractor, options, made, (made.core.bitext, lexical), parts, rows, counts)
+    return finish(
+        folder,
+        extractor,
+        options,
+        made,
+        (made.core.bitext, lexical),
+        parts,
+        rows,
+        counts,
+        made.core.bitext.occurrence_parts,
+    )
 
 
 def finish(
@@ -135,6 +145,7 @@ def finish(
     parts: int,
     rows: int,
     counts: Mapping[str, int],
+    occurrence_parts: int = 1,
 ) -> Extraction:
     """Write what the counts mean, and last of all that they are complete."""
     known, lexical = words
@@ -143,6 +154,7 @@ def finish(
     facts = {
         **{name: getattr(made, name) for name in ("labels", "roots", "apart")},
         "parts": parts,
+        **({"occurrence_parts": occurrence_parts} if occurrence_parts > 1 else {}),
         "rows": rows,
         "extractor": extractor,
         "options": dataclasses.asdict(options),

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from treeglot._core import DependencyBank, FuzzyLabels, HieroExtractor, TargetStructures
-from treeglot.base.later import Later
 from treeglot.base.options import Options, option
 from treeglot.corpus.pairs import Pair
 from treeglot.rules.collect import collect
 from treeglot.rules.extract import Extracting, extractor
-from treeglot.syntax.same_words import ESCAPES
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-else:
-    np = Later("numpy")
+from treeglot.syntax.same_words import punctuation
 
 
 @dataclass(frozen=True)
@@ -54,6 +45,10 @@ class HieroOptions(Options):
     def after(self, pairs: int) -> HieroOptions:
         """The options for pairs of a corpus that come after so many others."""
         return self if self.core == -1 else replace(self, core=max(0, self.core - pairs))
+
+    def repeated(self, times: int) -> HieroOptions:
+        """The options for pairs that each come so many times."""
+        return self if self.core == -1 else replace(self, core=self.core * times)
 
 
 @dataclass(frozen=True)
@@ -106,17 +101,3 @@ def string_dependency(pairs: Iterable[Pair], options: StructureOptions, threads:
     trees = found.target_dependencies or DependencyBank()
     structures = TargetStructures(found.bitext, trees, options.strict, options.ill_formed)
     return Extracting(HieroExtractor(found.bitext, options, structures), labels=True)
-
-
-def punctuation(words: Sequence[str]) -> npt.NDArray[np.uint8]:
-    """Which words have nothing in them but punctuation: by Unicode, and as treebanks write quotes and brackets.
-
-    >>> punctuation(["a", "。", "...", "'s", "``", "-LRB-"])
-    array([0, 1, 1, 0, 1, 1], dtype=uint8)
-    """
-
-    def is_mark(c: str) -> bool:
-        return c == "`" or unicodedata.category(c).startswith("P")
-
-    flags = [word.lower() in ESCAPES or all(map(is_mark, word)) for word in words]
-    return np.array(flags, dtype=np.uint8)

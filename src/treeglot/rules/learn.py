@@ -62,7 +62,7 @@ class RuleLearner:
         self.least = LeastProbabilities(table, *map(self.columns.get, PROBABILITIES))
 
     def rules(self, pair: Pair, **notes: str) -> list[LearntRule]:
-        """The rules of one pair, as corrections that add them; `notes` are their author, date and group."""
+        """The rules of one pair, as corrections that add them. `notes` are their author, date and group."""
         text = self._extract(pair)
         table = self._small(text)
         rows = {name: _texts(buffers) for name, buffers in text.items()}

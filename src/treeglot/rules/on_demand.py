@@ -31,15 +31,7 @@ from treeglot.rules.table import CompileOptions
 FACTS = "on_demand.json"
 INDEX = re.compile(r"index-([0-9]{1,9})\.bin")
 MEMORY = 1 << 30
-COLUMNS = (
-    "p_target_given_source",
-    "p_source_given_target",
-    "lex_target_given_source",
-    "lex_source_given_target",
-    "count",
-    "occurrences",
-    "variables",
-)
+COLUMNS = tuple(RulesOnDemand.columns)
 """The columns of a rule table that rules on demand have."""
 
 
@@ -161,6 +153,8 @@ def build_index(
 def _copied(pairs: Iterable[Pair], builder: BitextBuilder, most: int) -> Iterator[Pair]:
     """The same pairs; the first of them, at most so many, go to a builder, too."""
     for pair in pairs:
+        if pair.share is not None:
+            raise UsageError(f"pair {pair.number} has several alignments; expected one for rules on demand")
         if len(builder) < most:
             builder.append(pair.source, pair.target, pair.links, list(pair.weights))
         yield pair

@@ -19,7 +19,7 @@ from typing import Any
 import numpy.typing as npt
 import zstandard
 
-from treeglot._core import Extractor, LexicalTable, Vocabulary, VocabularyBuilder
+from treeglot._core import Bitext, Extractor, LexicalTable, Vocabulary, VocabularyBuilder
 from treeglot.base.errors import FormatError, TreeglotError, UsageError
 from treeglot.base.files import PathLike, read_json, write_binary, write_json
 from treeglot.base.program import program
@@ -103,7 +103,7 @@ def extract_in_parts(
     folder = Path(folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "extraction.json").unlink(missing_ok=True)
-    shards, words, prologue = _read(pairs, folder, shard or PAIRS)
+    shards, words, prologue, occurrence_parts = _read(pairs, folder, shard or PAIRS)
     at_once = engine.calls_at_once()
     empty = adapter(Part([], [], []), options, 1)
     shared = Shared(
@@ -134,16 +134,20 @@ def extract_in_parts(
     tallies, rows = sum(part.tallies for part in parts), sum(part.rows for part in parts)
     for each in shards:
         (folder / each.file).unlink()
-    return finish(folder, extractor, options, made, (words, words.lexical), tallies, rows, sums | dict(seen()))
+    known = words, words.lexical
+    return finish(folder, extractor, options, made, known, tallies, rows, sums | dict(seen()), occurrence_parts)
 
 
-def _read(pairs: Iterable[Pair], folder: Path, size: int) -> tuple[list[Shard], Vocabulary, Prologue]:
-    """Write the pairs as shards, and learn from them what all parts must know."""
+def _read(pairs: Iterable[Pair], folder: Path, size: int) -> tuple[list[Shard], Vocabulary, Prologue, int]:
+    """Write the pairs as shards, and learn from them what all parts must know, also the parts of an occurrence."""
     builder, prologue, shards = VocabularyBuilder(), Prologue(), list[Shard]()
+    united = False
 
     def write(batch: list[Pair]) -> None:
+        nonlocal united
         for pair in batch:
-            builder.append(pair.source, pair.target, pair.links)
+            united |= pair.share is not None
+            builder.append(pair.source, pair.target, pair.links, pair.share)
             prologue.see(pair)
         content = zstandard.ZstdCompressor(level=1).compress(pickle.dumps(batch, protocol=5))
         number = len(shards)
@@ -159,7 +163,7 @@ def _read(pairs: Iterable[Pair], folder: Path, size: int) -> tuple[list[Shard], 
         write(batch)
     if not shards:
         write([])
-    return shards, builder.finish(), prologue
+    return shards, builder.finish(), prologue, Bitext.united_parts if united else 1
 
 
 def _load(shared: Shared, shard: Shard) -> list[Pair]:

@@ -16,7 +16,7 @@ from treeglot.rules.count_files import read_words
 from treeglot.rules.engines import DuckDB, Engine
 from treeglot.rules.extract import Extraction
 from treeglot.rules.sql import CODES, COLUMNS, COPIED, ScoreOptions, scoring
-from treeglot.rules.table import Compiled, CompileOptions, TableMaker, compile_table, no_rows
+from treeglot.rules.table import MEMORY, Compiled, CompileOptions, TableMaker, compile_table, no_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,6 @@ else:
     np = Later("numpy")
 
 ROWS = 1 << 17  # of a row group
-MEMORY = 2 << 30
 STRANGE = "scoring gave rows that the counts do not have, or gave them out of order"
 
 
@@ -38,7 +37,7 @@ def score_rules(
     memory: int = MEMORY,
     engine: Engine | None = None,
 ) -> int:
-    """Score the rules of an extraction and write the rule table to `path`; gives the number of rules."""
+    """Score the rules of an extraction and write them to `path`. Returns the number of rules."""
     engine = engine or DuckDB(threads, memory, Path(path).parent)
     return _score(extraction, path, options or ScoreOptions(), engine, lambda codes, rows: None)
 
@@ -51,19 +50,20 @@ def make_tables(
     compiling: CompileOptions,
     engine: Engine,
     keep: SourceFilter | None = None,
+    memory: int = MEMORY,
 ) -> tuple[int, Compiled]:
     """Do what `score_rules` and `compile_table` do, in one pass; gives the number of scored rules, too.
 
     The compiled table is made of rules' codes, so that their text is written and never parsed. Frequent words
     are known only after all rules are scored: compiling with them reads the rule table. With `keep` both tables have
-    only rules whose source sides it keeps, with the scores that they have among all rules.
+    only rules whose source sides it keeps, with the scores that they have among all rules. Compiling takes `memory`
+    bytes, about; the rest goes through the disk.
     """
     if compiling.words:
         number = score_rules(extraction, rules, options, engine=engine)
-        return number, compile_table(rules, table, compiling)
-    maker = TableMaker(compiling, table_schema(), str(rules))
+        return number, compile_table(rules, table, compiling, memory=memory)
+    maker = TableMaker(compiling, table_schema(), str(rules), table, memory)
     maker.know_codes(*read_words(extraction.folder))
-    maker.reserve(extraction.facts["rows"])
     labels = extraction.facts["labels"]
 
     def add(codes: pa.Table, rows: pa.RecordBatch) -> None:
@@ -71,8 +71,8 @@ def make_tables(
         maker.add(rows, [*sides, _codes(codes, "labels") if labels else no_rows()])
 
     number = _score(extraction, rules, options, engine, add, keep)
-    give_back()  # what scoring took: the table is in memory twice, in parts, while it is written
-    return number, maker.finish(table)
+    give_back()  # what scoring took: the rules are in memory twice, in parts, while the table is written
+    return number, maker.finish()
 
 
 def _score(
@@ -91,7 +91,8 @@ def _score(
 
     renderer = Renderer(*read_words(extraction.folder))
     facts = extraction.facts
-    statements = scoring(options, facts["parts"], facts["labels"], facts["roots"], facts["apart"])
+    whole = facts.get("occurrence_parts", 1)
+    statements = scoring(options, facts["parts"], facts["labels"], facts["roots"], facts["apart"], whole)
     rules = 0
     with (
         write_binary(Path(path)) as stream,

@@ -97,7 +97,7 @@ class Spark:
     def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
         """What `function(shared, item)` gives for each item, in order; each item is a task."""
         session = self.session
-        with self._naming_errors("extracting rules"):
+        with self._naming_errors("running tasks"):
             given = session.sparkContext.broadcast((shared, list(items)))
             frame = session.range(0, len(items), 1, max(1, len(items)))  # one number in each partition
             rows = frame.mapInArrow(partial(_call, function, given), "item long, error string, value binary").collect()

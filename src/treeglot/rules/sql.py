@@ -65,7 +65,12 @@ class ScoreOptions(Options):
 
 
 def scoring(
-    options: ScoreOptions, parts: int = 1, labels: bool = False, roots: bool = False, apart: bool = False
+    options: ScoreOptions,
+    parts: int = 1,
+    labels: bool = False,
+    roots: bool = False,
+    apart: bool = False,
+    occurrence_parts: int = 1,
 ) -> list[Statement]:
     """The statements that score `counts`, with `parts` rows or more for a rule; the last gives the rows of the table.
 
@@ -73,7 +78,8 @@ def scoring(
     it. Codes and `COPIED` columns stay in the counts. Carrying them through joins and a sort takes time and memory.
 
     With `labels` a rule has its most frequent labels, with `roots` a probability given its left-hand side. With `apart`
-    the target sides of phrases (left-hand side X, label 0) are counted apart from those of other rules.
+    the target sides of phrases (left-hand side X, label 0) are counted apart from those of other rules. With several
+    parts, occurrences are counted in `occurrence_parts`, and rounded.
 
     >>> [statement.name for statement in scoring(ScoreOptions())]
     ['sources', 'targets', 'best', 'rules']
@@ -129,7 +135,7 @@ def scoring(
     named = ["r.row"] if parts == 1 else [f"r.{code}" for code in CODES]
     rules = f"SELECT {', '.join([*named, *made])} {scored}{kept} ORDER BY {order}"
     return [
-        *([] if parts == 1 else _sums(labels)),
+        *([] if parts == 1 else _sums(labels, occurrence_parts)),
         *([Statement("discounts", smoothing.discounts)] if smoothing.discounts else []),
         *([Statement("total", f"SELECT sum(occurrences) AS n FROM {counts}")] if testing else []),
         side("source", source_key, *of_source),
@@ -147,10 +153,10 @@ def discounting(smoothing: str, parts: int = 1) -> list[Statement]:
     ['added', 'most_alignment', 'summed', 'discounts']
     """
     discounts = _smoothing(smoothing, "counts" if parts == 1 else "summed").discounts
-    return [*([] if parts == 1 else _sums(False)), Statement("discounts", discounts)]
+    return [*([] if parts == 1 else _sums(False, 1)), Statement("discounts", discounts)]
 
 
-def _sums(labels: bool) -> list[Statement]:
+def _sums(labels: bool, occurrence_parts: int) -> list[Statement]:
     """Add up the rows of each rule, and find its most frequent alignment (and labels): of equals the first.
 
     Nearly all rules have one alignment, whatever the number of rows: only the others are looked at closely.
@@ -160,11 +166,16 @@ def _sums(labels: bool) -> list[Statement]:
     }
     if labels:
         notes["labels"] = ("labels",)
+    count, occurrences = "sum(count)", "sum(occurrences)"
+    if occurrence_parts > 1:  # a rule that was taken has a count
+        count = f"greatest({count}, 1.0e0 / {UNIT}.0e0)"
+        half = occurrence_parts // 2
+        occurrences = f"greatest(floor(({occurrences} + {half}) / {occurrence_parts}.0e0), 1.0e0)"
     statements = [
         Statement(
             "added",
-            """
-        SELECT source, target, min(row) AS row, sum(count) AS count, CAST(sum(occurrences) AS BIGINT) AS occurrences,
+            f"""
+        SELECT source, target, min(row) AS row, {count} AS count, CAST({occurrences} AS BIGINT) AS occurrences,
             min(lhs) AS lhs, min(variables) AS variables,
             min(alignment) AS alignment, max(alignment) AS other_alignment,
             min(labels) AS labels, max(labels) AS other_labels,

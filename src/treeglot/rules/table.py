@@ -22,6 +22,7 @@ else:
     np = Later("numpy")
 
 ROWS = 1 << 16
+MEMORY = 2 << 30
 TEXT = ("lhs", "source", "target", "alignment", "labels", "structure")
 OPTIONAL = ("alignment", "labels", "structure")
 PROBABILITIES = ("p_", "lex_")  # columns whose names begin so: their natural logarithms are features
@@ -84,13 +85,16 @@ class Compiled:
     too_wide: int  # rules with a greater scope than was asked for
     crossing: int  # rules whose structures have cycles or arcs that cross
     size: int  # of the file, in bytes
+    spilled: int  # bytes that went through the disk because they did not fit into memory
 
 
 class TableMaker:
     """Rows of a rule table in, a batch after the other; a compiled table out. `file` is where rows are from."""
 
-    def __init__(self, options: CompileOptions, schema: pa.Schema, file: str) -> None:
-        """`schema` has the columns of the rows."""
+    def __init__(
+        self, options: CompileOptions, schema: pa.Schema, file: str, path: PathLike, memory: int = MEMORY
+    ) -> None:
+        """`schema` has the columns of the rows. The table is written to `path`; beside it, data beyond `memory`."""
         import pyarrow as pa
 
         known = set(schema.names)
@@ -106,7 +110,8 @@ class TableMaker:
             options.check(known - of_words, of_words)
         except UsageError as error:
             raise FormatError(file, 0, str(error)) from error
-        self._builder = RuleTableBuilder(list(options.features))
+        self._path = Path(path)
+        self._builder = RuleTableBuilder(list(options.features), memory, str(self._path.parent))
         self._builder.label("X")  # what unknown words are, whether or not a rule is
         if options.max_scope >= 0:
             self._builder.limit_scope(options.max_scope)
@@ -118,10 +123,6 @@ class TableMaker:
     def columns(self) -> list[str]:
         """The columns that rows must have."""
         return list(dict.fromkeys([*self.text_columns, *self.feature_columns]))
-
-    def reserve(self, rules: int) -> None:
-        """Make room for so many rules."""
-        self._builder.reserve(rules)
 
     def know_words(self, source: list[str], target: list[str]) -> None:
         """Say which words are the most frequent, the first ones most of all: features of rules name them."""
@@ -144,12 +145,11 @@ class TableMaker:
             self._left_out += self._builder.add_rows(self.file, self._row, text, dense, indicators)
         self._row += batch.num_rows
 
-    def finish(self, path: PathLike) -> Compiled:
-        """Write the table of all rows to `path`."""
+    def finish(self) -> Compiled:
+        """Write the table of all rows."""
         too_wide, crossing = self._builder.left_out_by_scope, self._builder.left_out_by_structure
-        table = self._builder.finish()
-        table.write(str(path))
-        return Compiled(len(table), self._left_out, too_wide, crossing, table.file_size)
+        rules, size, spilled = self._builder.write(str(self._path))
+        return Compiled(rules, self._left_out, too_wide, crossing, size, spilled)
 
     def _text(self, batch: pa.RecordBatch, column: str, always: bool = False) -> Buffers:
         """A column of strings. An absent one, or one of nulls alone, has no rows unless it must have text `always`."""
@@ -166,19 +166,23 @@ class TableMaker:
         return buffers_of(array.cast(pa.string()))
 
 
-def compile_table(rules: PathLike, path: PathLike, options: CompileOptions | None = None) -> Compiled:
-    """Compile the rule table `rules` (Parquet) into `path`."""
+def compile_table(
+    rules: PathLike, path: PathLike, options: CompileOptions | None = None, *, memory: int = MEMORY
+) -> Compiled:
+    """Compile the rule table `rules` (Parquet) into `path`. Rules beyond `memory` bytes are sorted on disk, beside it.
+
+    The table does not depend on `memory`.
+    """
     import pyarrow.parquet as pq
 
     options = options or CompileOptions()
     with reading(rules), pq.ParquetFile(rules) as file:
-        maker = TableMaker(options, file.schema_arrow, str(rules))
+        maker = TableMaker(options, file.schema_arrow, str(rules), path, memory)
         if options.words:
             maker.know_words(*frequent_words(rules, max(options.word_pairs, options.unlinked)))
-        maker.reserve(file.metadata.num_rows)
         for batch in _ahead(file.iter_batches(ROWS, columns=maker.columns)):
             maker.add(batch)
-    return maker.finish(path)
+    return maker.finish()
 
 
 def frequent_words(rules: PathLike, number: int) -> tuple[list[str], list[str]]:
@@ -216,7 +220,7 @@ def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def open_table(path: PathLike, verify: bool = True) -> RuleTable:
-    """Map a compiled table; a damaged one is a `FormatError`. Without `verify` its bytes are trusted."""
+    """Map a compiled table. A damaged one raises `FormatError`. Without `verify` its bytes are trusted."""
     return RuleTable.open(str(Path(path)), verify)
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from treeglot.base.errors import UsageError
-from treeglot.base.files import PathLike
+from treeglot.base.files import PathLike, write_binary
 from treeglot.parse import ParserTraining, ParsingOptions, train_parser, treebank
 from treeglot.parse.parser import GrammarParser
+from treeglot.sample.varied import varied
 from treeglot.syntax import Alignment, Dependency, ParseForest, Tree
 from treeglot.syntax import write as write_values
-from treeglot.syntax.formats import read_alignments, read_dependencies, read_trees
+from treeglot.syntax.formats import FORMATS, read_alignments, read_dependencies, read_trees
 
 PAIRS = 3000
 FEWEST_PAIRS = 3
@@ -93,19 +96,46 @@ def forests(
     }
 
 
+FILES: dict[str, tuple[str, Callable[[SamplePair], Any]]] = {
+    ".zh": ("text", lambda pair: pair.source),
+    ".en": ("text", lambda pair: pair.target),
+    ".zh.tree": ("brackets", lambda pair: pair.source_tree),
+    ".en.tree": ("brackets", lambda pair: pair.target_tree),
+    ".zh.conllu": ("conllu", lambda pair: pair.source_dependency),
+    ".en.conllu": ("conllu", lambda pair: pair.target_dependency),
+    ".align": ("pharaoh", lambda pair: pair.alignment),
+}
+"""The files of a part by suffix: their formats, and what they have of a pair."""
+
+
 def write_corpus(directory: PathLike, pairs: int = PAIRS) -> dict[str, int]:
-    """Write the files of the first `pairs` into `directory`, made if need be; how many pairs each part has."""
-    parts = split(read_pairs(pairs))
+    """Write the first `pairs` into `directory`, which is made if needed. Returns the pairs of each part.
+
+    Beyond the PAIRS of the corpus, `train` has its own pairs again with other nouns and names, and no forests.
+    """
+    own = read_pairs(min(pairs, PAIRS))
+    parts, more = split(own), max(0, pairs - PAIRS)
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     for name, found in forests(parts).items():
-        part = parts[name]
-        write_values(folder / f"{name}.zh", [pair.source for pair in part], "text")
-        write_values(folder / f"{name}.en", [pair.target for pair in part], "text")
-        write_values(folder / f"{name}.zh.tree", [pair.source_tree for pair in part])
-        write_values(folder / f"{name}.en.tree", [pair.target_tree for pair in part])
-        write_values(folder / f"{name}.zh.conllu", [pair.source_dependency for pair in part])
-        write_values(folder / f"{name}.en.conllu", [pair.target_dependency for pair in part])
-        write_values(folder / f"{name}.align", [pair.alignment for pair in part])
-        write_values(folder / f"{name}.zh.forest.jsonl", found)
-    return {name: len(part) for name, part in parts.items()}
+        _write_part(folder / name, parts[name], more if name == "train" else 0)
+        if not more or name != "train":
+            write_values(folder / f"{name}.zh.forest.jsonl", found)
+        else:
+            (folder / f"{name}.zh.forest.jsonl").unlink(missing_ok=True)  # of another corpus
+    return {name: len(part) + (more if name == "train" else 0) for name, part in parts.items()}
+
+
+def _write_part(path: Path, pairs: Sequence[SamplePair], more: int) -> None:
+    """Write the files of these pairs, and of so many varied ones after them."""
+    writers = [(FORMATS[format].open_writer({}), get) for format, get in FILES.values()]
+
+    def records(pair: SamplePair) -> list[str]:
+        return [to_text(get(pair)) for to_text, get in writers]
+
+    with ExitStack() as stack:
+        streams = [stack.enter_context(write_binary(path.with_name(path.name + suffix))) for suffix in FILES]
+        formats = {suffix: format for suffix, (format, _) in FILES.items()}
+        for found in chain(map(records, pairs), islice(varied(pairs, formats, records), more)):
+            for stream, record in zip(streams, found, strict=True):
+                stream.write(record.encode())

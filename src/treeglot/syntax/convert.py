@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
-from treeglot._core import Alignment, Dependency, Hypergraph, ParseForest, ScoreKind, Tree
+from treeglot._core import Alignment, Dependency, Hypergraph, Lattice, ParseForest, ScoreKind, Tree
 from treeglot.base.errors import FormatError, TreeglotError, UsageError
 from treeglot.base.options import Options, option
 from treeglot.syntax import heads
@@ -21,6 +21,7 @@ NOUNS: dict[type[Any], str] = {
     ParseForest: "forests",
     Dependency: "dependencies",
     Alignment: "alignments",
+    Lattice: "lattices",
     list: "text",
 }
 
@@ -200,6 +201,7 @@ def _forests_to_dependencies(forests: Iterator[ParseForest], options: ConvertOpt
 _STEPS: dict[tuple[type[Any], type[Any]], tuple[Step, set[str]]] = {
     (list, list): (_same, set()),
     (Alignment, Alignment): (_same, set()),
+    (Lattice, Lattice): (_same, set()),
     (Dependency, Dependency): (_same, set()),
     (Dependency, list): (_words, set()),
     (Tree, Tree): (_same, set()),

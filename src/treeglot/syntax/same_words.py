@@ -1,8 +1,18 @@
-"""Whether a parse is of a sentence: treebanks write brackets in their own way, and texts may be in lower case."""
+"""Words of parses and of texts: treebanks write brackets in their own way, and texts may be in lower case."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from treeglot.base.later import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = Later("numpy")
 
 # What a treebank writes for brackets, in lower case: words are compared so.
 ESCAPES = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}"}
@@ -29,3 +39,17 @@ def difference(parsed: Sequence[str], words: Sequence[str], text: str) -> str:
 def _plain(word: str) -> str:
     lower = word.lower()
     return ESCAPES.get(lower, lower)
+
+
+def punctuation(words: Sequence[str]) -> npt.NDArray[np.uint8]:
+    """Which words have nothing in them but punctuation: by Unicode, and as treebanks write quotes and brackets.
+
+    >>> punctuation(["a", "。", "...", "'s", "``", "-LRB-"])
+    array([0, 1, 1, 0, 1, 1], dtype=uint8)
+    """
+
+    def is_mark(c: str) -> bool:
+        return c == "`" or unicodedata.category(c).startswith("P")
+
+    flags = [word.lower() in ESCAPES or all(map(is_mark, word)) for word in words]
+    return np.array(flags, dtype=np.uint8)

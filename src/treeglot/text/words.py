@@ -108,7 +108,7 @@ def tokenise_with(adapter: str, texts: Sequence[str]) -> list[Tokens]:
 
 
 def _placed(given: str, words_of: Callable[[str], Iterable[str]]) -> Tokens:
-    """Words at their places in a text, in form NFC; what the tokeniser left out or changed is as the text has it."""
+    """Words with their places in a text, in form NFC. What the tokeniser dropped or changed is taken from the text."""
     given = without_surrogates(given)
     text, begins = _composed(given)
     found: list[str] = []

@@ -95,7 +95,7 @@ def tune_weights(
     threads: int = 1,
     report: Callable[[Entry], None] = lambda entry: None,
 ) -> Tuned:
-    """Tune the weights of `translator` on `sources` and their references; the state of the run is in `folder`.
+    """Tune the weights of `translator` on `sources` and references. `folder` keeps the state of the run.
 
     `folder` gets two files for each iteration: `01.kbest` with the new hypotheses and `01.weights` with the resulting
     weights. `log.jsonl` has a line for each iteration, and `best.weights` appears at the end. A method that averages

@@ -12,7 +12,7 @@ from treeglot import _core
 from treeglot.base.options import Options, option
 from treeglot.decode.weights import Weights
 from treeglot.evaluate.metrics import Smooth
-from treeglot.tune.method import METHODS, Update, fitting_scale, sentence_metric
+from treeglot.tune.method import METHODS, Update, derived_seed, fitting_scale, sentence_metric
 from treeglot.tune.pool import Pool
 
 
@@ -36,6 +36,10 @@ class Mira(Options):
         0.1, "share of the sentences that are not learnt from but say when to stop", least=0, below=1
     )
     smooth: Smooth = option("add-one", "how a sentence's BLEU is smoothed, on top of the background")
+    least_spread: float = option(
+        0.0, "features that spread less are treated as if they spread so much: they move less", least=0
+    )
+    runs: int = option(1, "learn from the pool so many times, in different orders, and take the mean", least=1)
     mean: bool = option(True, "a run gives the mean of all updates; else the weights of the iteration that scored best")
 
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
@@ -44,28 +48,28 @@ class Mira(Options):
         The hope of a sentence is the hypothesis with the highest model score plus gain. Its fear is the one with the
         highest score minus gain. The gain comes from the sentence's BLEU among the decayed counts of the last
         sentences. Weights of features that never tell two hypotheses apart stay; the others are on the scale of the old
-        ones.
+        ones. Several runs give the mean of their weights.
         """
         held_out = self.held_out(pool.sentences)
         before = pool.score(weights)
         single = sentence_metric(pool.metric, self.smooth)
         old, spreads, scale = pool.dense(weights), pool.core.spreads(), fitting_scale(pool, single, weights)
-        found = _core.mira(
-            pool.core,
-            single.core,
-            pool.metric.core,
-            old * scale,
-            spreads,
-            held_out.view(np.uint8),
-            self,
-            seed,
-        )
-        learnt = np.where(spreads > 0, found.weights / scale, old)
-        new = pool.sparse(learnt, weights) if found.best_epoch else dict(weights)
-        notes: dict[str, float] = {"epochs": len(found.train), "best_epoch": found.best_epoch}
-        if found.best_epoch and held_out.any():
-            notes["pool_held_out"] = found.held_out[found.best_epoch - 1]
-        return Update(new, before, pool.score(new), found.best_epoch == 0, notes)
+        units = np.where(spreads > 0, np.maximum(spreads, self.least_spread), 0.0)
+        seeds = [seed, *(derived_seed(seed, run) for run in range(1, self.runs))]
+        given = (pool.core, single.core, pool.metric.core, old * scale, units, held_out.view(np.uint8), self)
+        found = [_core.mira(*given, one) for one in seeds]
+        learnt = [run for run in found if run.best_epoch]  # others found nothing better than the old weights
+        notes: dict[str, float] = {
+            "epochs": float(np.mean([len(run.train) for run in found])),
+            "best_epoch": float(np.mean([run.best_epoch for run in found])),
+        }
+        if not learnt:
+            return Update(dict(weights), before, before, True, notes)
+        mean = np.mean([run.weights for run in learnt], axis=0)
+        new = pool.sparse(np.where(spreads > 0, mean / scale, old), weights)
+        if held_out.any():
+            notes["pool_held_out"] = float(np.mean([run.held_out[run.best_epoch - 1] for run in learnt]))
+        return Update(new, before, pool.score(new), False, notes)
 
     def held_out(self, sentences: int) -> npt.NDArray[np.bool_]:
         """Sentences spread evenly over the text; none if there are too few to tell anything.

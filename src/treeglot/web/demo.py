@@ -98,7 +98,8 @@ def train_sample(
     for kind in kinds:
         declared = find_kind(kind)
         wanted = {choice for need in declared.files for choice in need.split("|")} | {"alignments", "target"}
-        corpus = Corpus(**{name: folder / file for name, (file, _) in files.items() if name in wanted})
+        given: dict[str, Any] = {name: folder / file for name, (file, _) in files.items() if name in wanted}
+        corpus = Corpus(**given)
         grammar = folder / "grammar" if declared.parses else ""
         train(
             kind,

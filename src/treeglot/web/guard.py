@@ -79,7 +79,7 @@ class Figures:
         return generate_latest(everywhere)
 
     def request(self, path: str, method: str, status: int, seconds: float) -> None:
-        """A request was answered, or left. Looking its figures up by their labels takes longer than counting it."""
+        """Count a finished request. Its metrics are cached, since looking them up by label takes longer."""
         labels = path, method, str(status)
         if labels not in self._labelled:
             self._labelled[labels] = self.requests.labels(*labels), self.seconds.labels(path)

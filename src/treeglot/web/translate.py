@@ -101,7 +101,7 @@ async def sentences(workers: Workers, model: Model, text: str, wish: Wish) -> As
         number += 1
 
 
-async def translate(workers: Workers, model: Model, text: str, wish: Wish = Wish()) -> Translation:  # noqa: B008
+async def translate(workers: Workers, model: Model, text: str, wish: Wish = Wish()) -> Translation:
     """The translation of a text, the same as `Model.translate` gives."""
     plain = model.text is not None and not model.translator.options.markup
     if plain and wish.kbest == 1 and len(text) <= WHOLE:

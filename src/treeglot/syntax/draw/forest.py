@@ -137,7 +137,7 @@ def _word_width(packed: Packed, word: int, tags: Sequence[int], metric: Metric) 
 
 
 def spread(wished: Sequence[float], widths: Sequence[float]) -> list[float]:
-    """Positions as close to the wished ones (least squares) as leaves each its width; the order is kept.
+    """Spread positions so that each has its width, as near to the wished ones as possible (least squares).
 
     >>> spread([10, 10, 40], [4, 4, 4])
     [8.0, 12.0, 40.0]

@@ -1,4 +1,4 @@
-"""A tree: across, with the words in one row at the bottom, or down, one line a node, when it is too wide for that."""
+"""Drawings of a tree: across with the words in one row, or down with one line per node if it is too wide."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def across(outline: Outline, metric: Metric) -> Drawing:
 
 
 def down(outline: Outline) -> list[list[Piece]]:
-    """One line for each node that branches or ends, children indented below it; an only child shares the line."""
+    """Draw one line per node, with children indented below. An only child shares its parent's line."""
     lines: list[list[Piece]] = []
     stack = [(0, "", "")] if outline.labels else []
     while stack:

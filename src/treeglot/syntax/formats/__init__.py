@@ -8,31 +8,38 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any, Generic, TypeVar
 
-from treeglot._core import Alignment, Dependency, ParseForest, Tree
+from treeglot._core import Alignment, Dependency, Lattice, ParseForest, Tree
 from treeglot.base.errors import FormatError, TreeglotError, UsageError
 from treeglot.base.files import PathLike, Pause, iterate_lines, logical_suffix, paused, read_chunks, write_binary
 from treeglot.base.options import unknown
 from treeglot.syntax.formats.candc import CANDC
-from treeglot.syntax.formats.core import BRACKETS, CONLLU, CONLLX, EGRET, FOREST_JSON, PHARAOH, PLAIN
+from treeglot.syntax.formats.core import BRACKETS, CONLLU, CONLLX, EGRET, FOREST_JSON, LATTICE_JSON, PHARAOH, PLAIN, PLF
 from treeglot.syntax.formats.enju import ENJU, ENJU_STANDOFF
 from treeglot.syntax.formats.format import Format
 
 T = TypeVar("T")
 
 FORMATS: Mapping[str, Format[Any]] = {
-    format.name: format for format in (PLAIN, BRACKETS, EGRET, FOREST_JSON, CONLLU, CONLLX, PHARAOH)
+    format.name: format for format in (PLAIN, BRACKETS, EGRET, FOREST_JSON, LATTICE_JSON, CONLLU, CONLLX, PHARAOH)
 }
 """The formats by name."""
 
-READ_ONLY: Mapping[str, Format[Any]] = {format.name: format for format in (ENJU, ENJU_STANDOFF, CANDC)}
-"""Formats that parsers print, by name: they can be read, not written."""
+READ_ONLY: Mapping[str, Format[Any]] = {format.name: format for format in (ENJU, ENJU_STANDOFF, CANDC, PLF)}
+"""Formats of other programs, by name: they can be read, not written."""
 
-LINES = {"text", "brackets", "jsonl", "pharaoh"}
+LINES = {"text", "brackets", "jsonl", "lattice", "plf", "pharaoh"}
 """Formats that are known to end a record with its last line."""
 
 _BY_NAME = {**FORMATS, **READ_ONLY}
 _BY_SUFFIX = {suffix: format for format in _BY_NAME.values() for suffix in format.suffixes}
-_NOUNS = {Tree: "trees", Dependency: "dependencies", Alignment: "alignments", ParseForest: "forests", list: "text"}
+_NOUNS = {
+    Tree: "trees",
+    Dependency: "dependencies",
+    Alignment: "alignments",
+    ParseForest: "forests",
+    Lattice: "lattices",
+    list: "text",
+}
 
 
 class Records(Iterator[T], Generic[T]):
@@ -116,7 +123,7 @@ def find_format(path: PathLike, format: str | None = None) -> Format[Any]:
 
 
 def read(path: PathLike, format: str | None = None, *, skip_bad: bool = False, **options: Any) -> Records[Any]:
-    """The values of a file, one at a time, in bounded memory; `.gz`, `.xz` and `.zst` are decompressed.
+    """Yield the values of a file in bounded memory. `.gz`, `.xz` and `.zst` are decompressed.
 
     A bad record is a `FormatError` that names file and line; with `skip_bad` it is left out, counted (`skipped`)
     and kept (`problems`). Options belong to the format: `tags` of CoNLL, `keep_suffix` and `base` of Egret.
@@ -193,7 +200,7 @@ def missing_hint(path: PathLike, format: str | None = None) -> str:
 
 
 def write(path: PathLike, values: Iterable[Any], format: str | None = None, **options: Any) -> int:
-    """Write values to a file, which appears under its name when it is complete; how many they were.
+    """Write values to a file and return their number. The file appears when it is complete.
 
     A value that the format cannot hold is an error that names it and says why.
 

@@ -9,21 +9,26 @@ from typing import Literal, TypeVar
 
 from treeglot._core import (
     Alignment,
+    ArcScores,
     BracketReader,
     Conll,
     ConllReader,
     Dependency,
     EgretReader,
     ForestJsonReader,
+    Lattice,
+    LatticeJsonReader,
     ParseForest,
     PharaohReader,
     PlainReader,
+    PlfReader,
     TagColumn,
     Tree,
     write_brackets,
     write_conll,
     write_egret,
     write_forest_json,
+    write_lattice_json,
     write_pharaoh,
     write_plain,
 )
@@ -78,6 +83,13 @@ def _read_egret(file: str, skip_bad: bool, keep_suffix: bool = False, base: Lite
     return EgretReader(file, skip_bad, keep_suffix, _UNITS[name])
 
 
+def _read_plf(file: str, skip_bad: bool, scores: Literal["probability", "log", "cost"] = "probability") -> PlfReader:
+    known = [each.name for each in ArcScores]
+    if scores not in known:
+        raise UsageError(unknown("kind of scores", scores, known))
+    return PlfReader(file, skip_bad, ArcScores[scores])
+
+
 def _write_egret() -> Callable[[ParseForest], str]:
     numbers = count(1)
     return lambda forest: write_egret(forest, next(numbers))
@@ -105,6 +117,15 @@ FOREST_JSON = Format(
     _reader(ForestJsonReader),
     _lines(write_forest_json),
 )
+LATTICE_JSON = Format(
+    "lattice",
+    "word lattices as JSON lines",
+    Lattice,
+    (".lattice",),
+    _reader(LatticeJsonReader),
+    _lines(write_lattice_json),
+)
+PLF = Format("plf", "word lattices as Moses and cdec read them", Lattice, (".plf",), _read_plf)
 CONLLU = Format("conllu", "CoNLL-U (Universal Dependencies)", Dependency, (".conllu",), _read_conllu, _write_conllu)
 CONLLX = Format("conllx", "CoNLL-X (2006 and 2007)", Dependency, (".conllx", ".conll"), _read_conllx, _write_conllx)
 PHARAOH = Format(

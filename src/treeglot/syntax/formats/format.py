@@ -67,7 +67,7 @@ class Format(Generic[T]):
     def open_writer(self, options: dict[str, Any]) -> Callable[[T], str]:
         """A function from a value to its text, with `options` checked."""
         if self.writer is None:
-            raise UsageError(f"{self.name} is what a parser prints: it can be read, not written")
+            raise UsageError(f"{self.name} is a format of another program: it can be read, not written")
         self._check(options, self.write_options)
         return self.writer(**options)
 

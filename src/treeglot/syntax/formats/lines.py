@@ -1,4 +1,4 @@
-"""Readers of formats whose records are made of lines, where speed is not what matters."""
+"""Readers of formats whose records are lines and need no speed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-#include "lm/scratch.h"
+#include "base/scratch.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -64,6 +64,22 @@ void ScratchFile::read(std::uint64_t at, std::uint32_t* words, std::size_t count
     offset += got;
     left -= static_cast<std::size_t>(got);
   }
+}
+
+void ScratchFile::forget(std::uint64_t begin, std::uint64_t end) {
+#ifdef FALLOC_FL_PUNCH_HOLE
+  constexpr std::uint64_t kPage = 4096 / sizeof(std::uint32_t);
+  const std::uint64_t first = (begin + kPage - 1) / kPage * kPage;
+  const std::uint64_t last = end == size_ ? end : end / kPage * kPage;
+  if (first >= last) return;
+  // Where this fails, the disk is free when the file is gone.
+  static_cast<void>(fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                              static_cast<off_t>(first * sizeof(std::uint32_t)),
+                              static_cast<off_t>((last - first) * sizeof(std::uint32_t))));
+#else
+  static_cast<void>(begin);
+  static_cast<void>(end);
+#endif
 }
 
 ScratchWriter::ScratchWriter(ScratchFile& file, std::size_t buffer_bytes) : file_(&file) {

@@ -1,7 +1,7 @@
 // Vectors of floats for kernels that are compiled once for each width of registers.
 #pragma once
 
-namespace treeglot::neural {
+namespace treeglot {
 
 inline constexpr unsigned kLanes = 16;  // lengths of vectors are multiples of it
 
@@ -44,4 +44,4 @@ inline unsigned register_width() {  // floats in a register
 inline unsigned register_width() { return 4; }
 #endif
 
-}  // namespace treeglot::neural
+}  // namespace treeglot

@@ -1,0 +1,167 @@
+#include "rules/rule_sorter.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace treeglot {
+namespace {
+
+constexpr std::size_t kFirstBlock = 1 << 8, kBlock = 1 << 18;         // words
+constexpr std::size_t kLeastBuffer = 1 << 10, kMostBuffer = 1 << 18;  // words read of a run at a time
+
+std::uint64_t two_symbols(std::span<const Symbol> source, std::size_t first) {
+  const auto symbol = [&](std::size_t i) { return std::uint64_t{i < source.size() ? source[i] : 0}; };
+  return symbol(first) << 32 | symbol(first + 1);
+}
+
+}  // namespace
+
+bool RuleSorter::Group::is_of(std::span<const Symbol> other) const { return std::ranges::equal(source, other); }
+
+bool RuleSorter::Group::operator<(const Group& other) const {
+  return std::ranges::lexicographical_compare(source, other.source);
+}
+
+RuleSorter::RuleSorter(std::size_t memory, std::string folder) : memory_(memory), folder_(std::move(folder)) {}
+
+std::uint32_t* RuleSorter::room(std::size_t words) {
+  if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < words) {
+    const std::size_t usual = blocks_.empty() ? kFirstBlock : std::min(kBlock, 2 * blocks_.back().capacity());
+    blocks_.emplace_back().reserve(std::max(usual, words));
+    block_bytes_ += blocks_.back().capacity() * sizeof(std::uint32_t);
+  }
+  std::vector<std::uint32_t>& block = blocks_.back();
+  block.resize(block.size() + words);
+  return block.data() + block.size() - words;
+}
+
+void RuleSorter::add(std::span<const Symbol> source, std::span<const std::uint32_t> record) {
+  if (source.empty()) return;
+  if (!places_.empty() && places_.back().block + 1 == blocks_.size()) {
+    std::vector<std::uint32_t>& block = blocks_.back();
+    std::uint32_t* const words = block.data() + places_.back().at;
+    if (Group(words).is_of(source) && block.capacity() - block.size() >= record.size()) {
+      block.insert(block.end(), record.begin(), record.end());
+      words[0] += record.empty() ? 0 : 1;
+      words[1] += static_cast<std::uint32_t>(record.size());
+      return;
+    }
+  }
+  if (memory_ > 0 && bytes() > memory_) spill();
+  std::uint32_t* at = room(kHead + source.size() + record.size());
+  const auto begin = static_cast<std::uint32_t>(at - blocks_.back().data());
+  if (places_.size() == places_.capacity())
+    places_.reserve(places_.size() + places_.size() / 4 + 64);  // in small steps
+  places_.push_back(
+      {two_symbols(source, 0), two_symbols(source, 2), static_cast<std::uint32_t>(blocks_.size() - 1), begin});
+  *at++ = record.empty() ? 0 : 1;
+  *at++ = static_cast<std::uint32_t>(record.size());
+  *at++ = static_cast<std::uint32_t>(source.size());
+  at = std::ranges::copy(source, at).out;
+  std::ranges::copy(record, at);
+}
+
+void RuleSorter::sort() {
+  std::ranges::sort(places_, [&](const Place& a, const Place& b) {
+    if (a.first != b.first) return a.first < b.first;
+    if (a.second != b.second) return a.second < b.second;
+    const Group one(at(a)), other(at(b));
+    if (one < other) return true;
+    if (other < one) return false;
+    return std::pair(a.block, a.at) < std::pair(b.block, b.at);  // the order in which they came
+  });
+}
+
+void RuleSorter::spill() {
+  if (!file_) file_.emplace(folder_);
+  sort();
+  ScratchWriter writer(*file_, kMostBuffer * sizeof(std::uint32_t));
+  const std::uint64_t begin = file_->size();
+  for (const Place& place : places_) writer.put(at(place), Group(at(place)).words());
+  writer.flush();
+  runs_.push_back({begin, file_->size()});
+  places_.clear();
+  blocks_.clear();
+  block_bytes_ = 0;
+}
+
+void RuleSorter::clear() { *this = RuleSorter(memory_, std::move(folder_)); }
+
+RuleSorter::RunReader::RunReader(ScratchFile& file, Run run, std::size_t buffer)
+    : file_(&file), run_(run), buffer_(std::min<std::uint64_t>(buffer, run.end - run.begin)) {
+  fill();
+}
+
+void RuleSorter::RunReader::advance() {
+  at_ += Group(get()).words();
+  if (at_ + kHead > filled_ || at_ + Group(buffer_.data() + at_).words() > filled_) fill();
+}
+
+// Moves what is left to the front, and reads on until there is a whole group.
+void RuleSorter::RunReader::fill() {
+  std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(at_), buffer_.begin() + static_cast<std::ptrdiff_t>(filled_),
+            buffer_.begin());
+  filled_ -= std::exchange(at_, 0);
+  const auto read = [&] {
+    const std::uint64_t count = std::min<std::uint64_t>(buffer_.size() - filled_, run_.end - run_.begin);
+    file_->read(run_.begin, buffer_.data() + filled_, count);
+    file_->forget(run_.begin, run_.begin + count);
+    run_.begin += count;
+    filled_ += count;
+  };
+  read();
+  if (filled_ < kHead) return;
+  if (const std::size_t wanted = Group(buffer_.data()).words(); wanted > buffer_.size()) {
+    buffer_.resize(wanted);
+    read();
+  }
+}
+
+RuleSorter::Groups::Groups(RuleSorter& sorter) : sorter_(sorter) {
+  if (sorter.runs_.empty()) {
+    sorter.sort();
+    return;
+  }
+  sorter.spill();
+  sorter.places_ = {};
+  const std::size_t share = sorter.memory_ / sizeof(std::uint32_t) / sorter.runs_.size();
+  for (const Run& run : sorter.runs_)
+    runs_.emplace_back(*sorter.file_, run, std::clamp(share, kLeastBuffer, kMostBuffer));
+  for (std::uint32_t run = 0; run < runs_.size(); ++run)
+    if (runs_[run].get() != nullptr) heap_.push_back(run);
+  for (std::size_t i = heap_.size(); i-- > 0;) sift_down(i);
+}
+
+// Of equal source sides, those of earlier runs were added before.
+bool RuleSorter::Groups::before(std::size_t a, std::size_t b) const {
+  const Group one(runs_[a].get()), other(runs_[b].get());
+  return one < other || (!(other < one) && a < b);
+}
+
+void RuleSorter::Groups::sift_down(std::size_t at) {
+  while (true) {
+    std::size_t least = at;
+    for (std::size_t child = 2 * at + 1; child <= 2 * at + 2 && child < heap_.size(); ++child)
+      if (before(heap_[child], heap_[least])) least = child;
+    if (least == at) return;
+    std::swap(heap_[at], heap_[least]);
+    at = least;
+  }
+}
+
+const std::uint32_t* RuleSorter::Groups::next() {
+  if (runs_.empty()) return given_ == sorter_.places_.size() ? nullptr : sorter_.at(sorter_.places_[given_++]);
+  if (!moved_) {
+    RunReader& run = runs_[heap_.front()];
+    run.advance();
+    if (run.get() == nullptr) {
+      heap_.front() = heap_.back();
+      heap_.pop_back();
+    }
+    sift_down(0);
+  }
+  moved_ = false;
+  return heap_.empty() ? nullptr : runs_[heap_.front()].get();
+}
+
+}  // namespace treeglot

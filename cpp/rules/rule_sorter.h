@@ -1,0 +1,120 @@
+// Rules sorted by their source sides: in memory, or in sorted runs on disk that are merged.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/scratch.h"
+#include "base/symbols.h"
+
+namespace treeglot {
+
+class RuleSorter {
+ public:
+  // Records beyond `memory` bytes go to a file in `folder`; 0: all stay in memory.
+  explicit RuleSorter(std::size_t memory = 0, std::string folder = {});
+
+  // Adds a record (rules/rule_record.h) of a source side. Without a record, the source side alone is known.
+  void add(std::span<const Symbol> source, std::span<const std::uint32_t> record);
+
+  std::uint64_t spilled() const { return file_ ? file_->size() * sizeof(std::uint32_t) : 0; }  // bytes
+  const std::string& folder() const { return folder_; }
+
+  // Calls take(source, records, number) for all source sides in the order of their symbols; one that begins another
+  // comes before it. Records have the order in which they were added. To be called once; the sorter is empty then.
+  template <class Take>
+  void merge(const Take& take) {
+    std::vector<Symbol> source;
+    std::vector<std::uint32_t> records;
+    std::uint32_t number = 0;
+    for (Groups groups(*this); const std::uint32_t* group = groups.next();) {
+      const Group found(group);
+      if (!source.empty() && !found.is_of(source)) {
+        take(std::span<const Symbol>(source), std::span<const std::uint32_t>(records), number);
+        records.clear();
+        number = 0;
+      }
+      source.assign(found.source.begin(), found.source.end());
+      records.insert(records.end(), found.records.begin(), found.records.end());
+      number += found.number;
+    }
+    if (!source.empty()) take(std::span<const Symbol>(source), std::span<const std::uint32_t>(records), number);
+    clear();
+  }
+
+ private:
+  // Records of one source side that were added one after the other. First come their number, the words that they take
+  // and the number of symbols. The symbols and the records follow.
+  static constexpr std::size_t kHead = 3;
+  struct Group {
+    explicit Group(const std::uint32_t* words)
+        : number(words[0]), source(words + kHead, words[2]), records(words + kHead + words[2], words[1]) {}
+    bool is_of(std::span<const Symbol> other) const;
+    bool operator<(const Group& other) const;
+    std::size_t words() const { return kHead + source.size() + records.size(); }
+
+    std::uint32_t number;
+    std::span<const Symbol> source;
+    std::span<const std::uint32_t> records;
+  };
+  // A group that is in memory. Most are told apart by their first symbols.
+  struct Place {
+    std::uint64_t first, second;
+    std::uint32_t block, at;
+  };
+  struct Run {
+    std::uint64_t begin, end;
+  };
+  // Groups of a run, read with a buffer.
+  class RunReader {
+   public:
+    RunReader(ScratchFile& file, Run run, std::size_t buffer);
+    const std::uint32_t* get() const { return filled_ == 0 ? nullptr : buffer_.data() + at_; }
+    void advance();
+
+   private:
+    void fill();
+
+    ScratchFile* file_;
+    Run run_;
+    std::vector<std::uint32_t> buffer_;
+    std::size_t at_ = 0, filled_ = 0;
+  };
+  // All groups in order.
+  class Groups {
+   public:
+    explicit Groups(RuleSorter& sorter);
+    const std::uint32_t* next();  // null behind the last; the one before is gone
+
+   private:
+    bool before(std::size_t a, std::size_t b) const;
+    void sift_down(std::size_t at);
+
+    RuleSorter& sorter_;
+    std::size_t given_ = 0;  // of groups in memory
+    std::vector<RunReader> runs_;
+    std::vector<std::uint32_t> heap_;  // runs that are not at their end, the one with the least group first
+    bool moved_ = true;                // the least run is at a group that was not given yet
+  };
+
+  std::uint32_t* room(std::size_t words);  // at the end of the last block, or in a new one
+  std::size_t bytes() const { return block_bytes_ + places_.size() * sizeof(Place); }
+  const std::uint32_t* at(const Place& place) const { return blocks_[place.block].data() + place.at; }
+  void sort();
+  void spill();
+  void clear();
+
+  std::size_t memory_;
+  std::string folder_;
+  std::vector<std::vector<std::uint32_t>> blocks_;
+  std::size_t block_bytes_ = 0;
+  std::vector<Place> places_;
+  std::optional<ScratchFile> file_;
+  std::vector<Run> runs_;
+};
+
+}  // namespace treeglot

@@ -1,0 +1,40 @@
+"""`treeglot heads learn`: a head table from a treebank with dependencies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from treeglot.cli.output import say
+from treeglot.cli.parameters import Out
+
+
+def heads_learn(
+    trees: Annotated[Path, typer.Argument(help="Constituency trees.")],
+    dependencies: Annotated[
+        Path, typer.Argument(help="Dependencies of the same sentences: a treebank's or a parser's.")
+    ],
+    out: Out = Path("-"),
+) -> None:
+    """Learn a head table from constituents and dependencies of the same sentences.
+
+    The table says for each label which child is the head. Every option that takes a head table takes its file.
+    """
+    from treeglot.base.errors import FormatError, UsageError
+    from treeglot.base.files import write_binary
+    from treeglot.syntax import Dependency, Tree
+    from treeglot.syntax.formats import find_format, read_parallel
+    from treeglot.syntax.heads.learn import learn_heads
+
+    for path, holds, noun in ((trees, Tree, "trees"), (dependencies, Dependency, "dependencies")):
+        if (format := find_format(path)).holds is not holds:
+            raise UsageError(f"{path}: the format {format.name} holds no {noun}; expected {noun}")
+    try:
+        learnt = learn_heads(read_parallel(trees, dependencies), str(out))
+    except UsageError as error:
+        raise FormatError(str(dependencies), 0, str(error)) from error
+    with write_binary(out) as stream:
+        stream.write(learnt.table.text.encode())
+    say(learnt.summary())

@@ -1,0 +1,62 @@
+"""`treeglot lattice`: sentences as lattices, with other ways to read words that a model does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.cli.output import say
+from treeglot.cli.parameters import ModelFolder, Out
+from treeglot.text.variants import VariantOptions
+
+if TYPE_CHECKING:
+    from treeglot.models import Model
+    from treeglot.syntax.lattice import Lattice
+
+
+def lattice(
+    model: ModelFolder,
+    options: VariantOptions,
+    source: Annotated[Path, typer.Argument(help="Sentences, one a line; - is standard input.")] = Path("-"),
+    out: Out = Path("-"),
+) -> None:
+    """Write the lattices of sentences, in which words that a model does not know may be read in other ways.
+
+    Variants are words that the model knows: in other case, parts of a compound, or two neighbours as one word.
+    """
+    from treeglot.models import load
+    from treeglot.syntax import write
+
+    loaded = load(model)
+    if loaded.reader.kind.parses:
+        raise UsageError(f"a {loaded.kind} model translates parses; lattices are for kinds that translate sentences")
+    loaded.need_table("lattices")
+    counts = {"sentences": 0, "changed": 0}
+    write(out, _lattices(loaded, source, options, counts), "lattice")
+    say(f"{counts['sentences']:,} sentences, {counts['changed']:,} with variants")
+
+
+def _lattices(model: Model, source: Path, options: VariantOptions, counts: dict[str, int]) -> Iterator[Lattice]:
+    from treeglot.base.files import iterate_lines
+    from treeglot.text.variants import word_lattice
+
+    reader = model.reader
+    vocabulary = frozenset(model.translator.table.source_words)
+
+    @cache
+    def known(word: str) -> bool:
+        return all(each in vocabulary for each in reader.words([[word]])[0])
+
+    for number, line in enumerate(iterate_lines(source), 1):
+        words = reader.text.source.tokenise([line])[0].words if reader.text is not None else reader.words([line])[0]
+        if not words:
+            raise FormatError(str(source), number, "has no words; expected a sentence, since no lattice is empty")
+        made = word_lattice(words, known, options)
+        counts["sentences"] += 1
+        counts["changed"] += len(made) > len(words)
+        yield made

@@ -1,0 +1,108 @@
+"""Lattices of sentences whose unknown words may be read in other ways: other case, parts of a compound, one word.
+
+Words that the model knows stay as they are. An unknown word keeps its own arc beside those of its variants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from treeglot.base.options import Options, option
+from treeglot.syntax.lattice import Lattice
+
+Known = Callable[[str], bool]
+
+
+@dataclass(frozen=True)
+class VariantOptions(Options):
+    """Which variants of unknown words there are."""
+
+    case: bool = option(True, "small letters, a capital first, or capitals alone")
+    split: bool = option(True, "known words that make up an unknown one")
+    join: bool = option(True, "a known word that two neighbours make up, if one of them is unknown")
+    least: int = option(3, "letters of a part", least=1)
+    parts: int = option(3, "parts of a word, at most", least=2, most=6)
+    fillers: str = option("", "what may stand between parts, separated by blanks: s es n en er")
+    most: int = option(5, "splits of a word, those with the fewest parts first", least=1)
+    cost: float = option(1.0, "what a variant costs beside the word as it is, natural log", least=0)
+
+
+def word_lattice(words: Sequence[str], known: Known, options: VariantOptions = VariantOptions()) -> Lattice:
+    """The lattice of a sentence; a sentence without unknown words has one path.
+
+    >>> model = {"das", "Haus", "Tür", "ist", "zu"}
+    >>> lattice = word_lattice("Das Haustür ist zu".split(), model.__contains__)
+    >>> [word for begin, end, word, score in lattice.arcs]
+    ['Das', 'das', 'Haustür', 'Haus', 'Tür', 'ist', 'zu']
+    """
+    arcs: list[tuple[int, int, str, float]] = []
+    begins: list[int] = []
+    node = 0
+    joined: list[tuple[int, str]] = []
+    for place, word in enumerate(words):
+        begins.append(node)
+        chains = [] if known(word) else list(_variants(word, known, options))
+        end = node + 1 + sum(len(chain) - 1 for chain in chains)
+        arcs.append((node, end, word, 0.0))
+        inner = node + 1
+        for chain in chains:
+            at = node
+            for number, part in enumerate(chain, 1):
+                to = end if number == len(chain) else inner
+                arcs.append((at, to, part, 0.0 if number > 1 else -options.cost))
+                at = to
+                inner += number < len(chain)
+        if options.join and place and not (known(word) and known(words[place - 1])):
+            joined += [(place, each) for each in _known_forms(words[place - 1] + word, known, options)]
+        node = end
+    begins.append(node)
+    arcs += [(begins[place - 1], begins[place + 1], word, -options.cost) for place, word in joined]
+    return Lattice(arcs)
+
+
+def _variants(word: str, known: Known, options: VariantOptions) -> Iterator[tuple[str, ...]]:
+    if options.case:
+        yield from ((form,) for form in _forms(word) if known(form))
+    if options.split:
+        yield from _splits(word, known, options)
+
+
+def _forms(word: str) -> list[str]:
+    """Other case of a word."""
+    forms = dict.fromkeys((word.lower(), word[:1].upper() + word[1:].lower(), word.upper()))
+    return [form for form in forms if form != word]
+
+
+def _known_forms(word: str, known: Known, options: VariantOptions) -> list[str]:
+    """The word if it is known, or else its known forms in other case."""
+    return [word] if known(word) else [form for form in _forms(word) if options.case and known(form)]
+
+
+def _splits(word: str, known: Known, options: VariantOptions) -> list[tuple[str, ...]]:
+    """The known parts that make up a word: the splits with the fewest parts, the longest first part first."""
+    fillers = ("", *options.fillers.split())
+    forms: dict[str, list[str]] = {}
+
+    def first_form(part: str) -> list[str]:
+        if part not in forms:
+            forms[part] = _known_forms(part, known, options)[:1]
+        return forms[part]
+
+    def of(rest: str, parts: int) -> Iterator[tuple[str, ...]]:
+        """Ways to make up the rest of so many parts."""
+        if parts == 1:
+            if len(rest) >= options.least:
+                yield from ((form,) for form in first_form(rest))
+            return
+        for end in range(len(rest) - options.least, options.least - 1, -1):
+            for form in first_form(rest[:end]):
+                for filler in fillers:
+                    if rest.startswith(filler, end):
+                        yield from ((form, *others) for others in of(rest[end + len(filler) :], parts - 1))
+
+    for parts in range(2, options.parts + 1):
+        found = list(dict.fromkeys(of(word, parts)))
+        if found:
+            return found[: options.most]
+    return []
