@@ -162,6 +162,17 @@ def slow_affiliations(links: Alignment, target_words: int, none: int) -> list[in
     return [of(i) for i in range(target_words)]
 
 
+def linked_pairs(count: int, seed: int = 1) -> list[LinkedPair]:
+    """Sentences whose words are translated one by one, in the opposite order."""
+    draw = np.random.default_rng(seed)
+    out: list[LinkedPair] = []
+    for _ in range(count):
+        words = [min(int(number), 39) for number in draw.geometric(0.15, draw.integers(1, 7))]
+        links = Alignment([(i, len(words) - 1 - i) for i in range(len(words))])
+        out.append(([f"s{word}" for word in words], [f"t{word}" for word in reversed(words)], links))
+    return out
+
+
 def written(folder: Path, given: list[LinkedPair]) -> list[str]:
     """The files of a small corpus."""
     for name, lines in {

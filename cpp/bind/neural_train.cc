@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -44,6 +46,52 @@ JointWatch to_watch(const Progress& progress, const Report& report) {
               }};
 }
 
+using Blocks = std::map<std::string, Array<float>, std::less<>>;
+
+Blocks copied(const JointNetwork::Values& values) {
+  Blocks out;
+  for (std::size_t block = 0; block < JointNetwork::kBlocks; ++block)
+    out.emplace(JointNetwork::kBlockNames[block], as_array(std::vector<float>(values[block])));
+  return out;
+}
+
+// Blocks that a learner gives.
+void take(const nb::object& given, JointNetwork::Values& values) {
+  const auto blocks = nb::cast<std::map<std::string, ArrayIn<float>>>(given);
+  for (std::size_t block = 0; block < JointNetwork::kBlocks; ++block) {
+    const std::string name(JointNetwork::kBlockNames[block]);
+    const auto found = blocks.find(name);
+    if (found == blocks.end() || found->second.size() != values[block].size())
+      throw nb::value_error(("the learner gave no block " + name + " of " + std::to_string(values[block].size()) +
+                             " numbers; expected one")
+                                .c_str());
+    std::ranges::copy(as_span(found->second), values[block].begin());
+  }
+}
+
+// A learner is any object with these methods (neural/learner.py).
+JointLearner to_learner(nb::handle object) {
+  return {.name = nb::cast<std::string>(object.attr("name")),
+          .begin =
+              [object](const JointNetwork& network) {
+                const nb::gil_scoped_acquire acquire;
+                object.attr("begin")(copied(network.values()), copied(network.means()), copied(network.variances()));
+              },
+          .learn =
+              [object](const JointBatch& batch) {
+                const nb::gil_scoped_acquire acquire;
+                return nb::cast<double>(object.attr("learn")(nb::cast(batch, nb::rv_policy::copy)));
+              },
+          .give =
+              [object](JointNetwork& network) {
+                const nb::gil_scoped_acquire acquire;
+                const auto parts = nb::cast<std::tuple<nb::object, nb::object, nb::object>>(object.attr("blocks")());
+                take(std::get<0>(parts), network.values());
+                take(std::get<1>(parts), network.means());
+                take(std::get<2>(parts), network.variances());
+              }};
+}
+
 // A network with parameters that can be looked at and changed, and its examples: to check gradients.
 class Gradients {
  public:
@@ -61,6 +109,7 @@ class Gradients {
   double loss(std::uint64_t step) {
     return network_.differentiate({examples_, chosen_, step}, crew_) / static_cast<double>(chosen_.size());
   }
+  JointBatch batch(std::uint64_t step) { return network_.drawn({examples_, chosen_, step}, crew_, {}); }
   JointNetwork& network() { return network_; }
   const JointExamples& examples() const { return examples_; }
   JointModel model() const { return network_.model(source_, target_); }
@@ -80,6 +129,41 @@ std::size_t block_of(std::string_view name) {
   throw nb::value_error("no block of parameters has this name");
 }
 
+// A field of a batch, as a view.
+template <auto kField>
+void bind_field(nb::class_<JointBatch>& batch, const char* name, const char* help) {
+  batch.def_prop_ro(
+      name,
+      [](const JointBatch& self) {
+        return view(std::span<const typename std::decay_t<decltype(self.*kField)>::value_type>(self.*kField));
+      },
+      nb::rv_policy::reference_internal, help);
+}
+
+void bind_batch(nb::module_& m) {
+  nb::class_<JointBatch> batch(m, "JointBatch", "Examples to learn from at once, with all that is random about them.");
+  bind_field<&JointBatch::places>(batch, "places",
+                                  "Rows of the embeddings: those of the first example, in the order of its inputs, …");
+  bind_field<&JointBatch::sources>(batch, "sources", "Rows of the embeddings whose mean is one more input.");
+  bind_field<&JointBatch::begins>(batch, "begins", "Where the sources of each example begin, and their end.");
+  bind_field<&JointBatch::columns>(batch, "columns", "Of each example: which candidate is its word.");
+  bind_field<&JointBatch::candidates>(batch, "candidates", "The words that are summed over.");
+  bind_field<&JointBatch::log_weights>(batch, "log_weights", "The log of how many words each candidate stands for.");
+  bind_field<&JointBatch::in_kept>(batch, "in_kept", "1 for inputs that dropout keeps, by example; empty: all.");
+  bind_field<&JointBatch::hidden_kept>(batch, "hidden_kept", "The same for the units of the hidden layer.");
+  bind_field<&JointBatch::second_kept>(batch, "second_kept", "The same for the units of the second hidden layer.");
+  batch.def_ro("mean_at", &JointBatch::mean_at, "The place of the mean among the inputs; -1: there is none.")
+      .def_ro("in_scale", &JointBatch::in_scale, "What kept inputs are multiplied by.")
+      .def_ro("hidden_scale", &JointBatch::hidden_scale, "The same for hidden units.")
+      .def_prop_ro(
+          "rate", [](const JointBatch& self) { return self.step.rate; }, "The rate of Adam, corrections included.")
+      .def_prop_ro(
+          "decays",
+          [](const JointBatch& self) { return std::tuple(self.step.first, self.step.second, self.step.decay); },
+          "What Adam keeps of both moments, and the share of the weights that is lost.")
+      .def_prop_ro("epsilon", [](const JointBatch& self) { return self.step.epsilon; }, "That of Adam.");
+}
+
 void bind_gradients(nb::module_& m) {
   nb::class_<Gradients>(m, "JointGradients", "The loss of a network on one batch, and its gradients: for tests.")
       .def(
@@ -91,6 +175,7 @@ void bind_gradients(nb::module_& m) {
           },
           "corpus"_a, "options"_a, "threads"_a = 1)
       .def("loss", &Gradients::loss, "step"_a = 1, "The mean loss of all examples.")
+      .def("batch", &Gradients::batch, "step"_a = 1, "The batch of all examples, as a learner gets it.")
       .def(
           "values",
           [](Gradients& self, std::string_view block) {
@@ -155,15 +240,19 @@ void bind_neural_train(nb::module_& m) {
   m.def(
       "train_joint",
       [](const JointCorpus& corpus, const JointCorpus& held_out, const Options& options, unsigned threads,
-         const std::string& file, const Progress& progress, const Report& report) {
+         const std::string& file, const Progress& progress, const Report& report, const nb::object& learner) {
         const Use<const JointCorpus> used(corpus), also_used(held_out);
         const auto read = read_options<JointTrainOptions>(options);
         const JointWatch watch = to_watch(progress, report);
+        std::optional<JointLearner> used_learner;
+        if (!learner.is_none()) used_learner = to_learner(learner);
         const nb::gil_scoped_release release;
-        return train_joint(corpus, held_out, read, threads, file, watch);
+        return train_joint(corpus, held_out, read, threads, file, watch, used_learner ? &*used_learner : nullptr);
       },
       "corpus"_a, "held_out"_a, "options"_a, "threads"_a, "file"_a, "progress"_a, "report"_a,
-      "Train a joint model. A run that was killed continues from `file`.");
+      "learner"_a.none() = nb::none(),
+      "Train a joint model. A run that was killed continues from `file`. A `learner` learns in place of the core.");
+  bind_batch(m);
   bind_gradients(m);
   m.def("register_width", &register_width, "How many floats a register of this processor holds.");
   m.def(

@@ -36,18 +36,18 @@ class Dropout {
       : threshold_(static_cast<unsigned>(std::lround(rate * 256))),
         scale_(256.0f / static_cast<float>(256 - threshold_)) {}
 
-  // Draws which of the values are kept, a multiple of 8.
-  void draw(float* values, std::uint8_t* kept, std::size_t length, std::uint64_t seed) const {
-    if (threshold_ == 0) return;
+  bool drops() const { return threshold_ != 0; }
+  // Draws which values are kept. Their number is a multiple of 8.
+  void draw(std::uint8_t* kept, std::size_t length, std::uint64_t seed) const {
+    if (!drops()) return;
     Random random(seed);
     for (std::size_t i = 0; i < length; i += 8) {
       const std::uint64_t bytes = random.next();
       for (unsigned k = 0; k < 8; ++k) kept[i + k] = (bytes >> (8 * k) & 0xff) >= threshold_ ? 1 : 0;
     }
-    apply(values, kept, length);
   }
   void apply(float* values, const std::uint8_t* kept, std::size_t length) const {
-    if (threshold_ == 0) return;
+    if (!drops()) return;
     for (std::size_t i = 0; i < length; ++i) values[i] *= scale_ * static_cast<float>(kept[i]);
   }
   float scale() const { return scale_; }
@@ -139,8 +139,28 @@ void JointNetwork::draw_candidates(const Batch& batch) {
   for (const std::uint32_t word : candidates_.words) candidates_.bias.push_back(values_[kOutputBias][word]);
 }
 
-// The context of an example, perhaps with a shorter history, and its embeddings.
-void JointNetwork::gather(const Batch& batch, std::size_t row) {
+// All that is random about a batch: its candidates, shorter histories and what dropout keeps.
+void JointNetwork::draw_batch(const Batch& batch, neural::Crew& crew) {
+  const std::size_t rows = batch.chosen.size();
+  draw_candidates(batch);
+  contexts_.resize(rows * batch.examples.width);
+  in_kept_.resize(rows * inputs_);
+  for (std::size_t l = 0; l < layers_.size(); ++l) hidden_kept_[l].resize(rows * layers_[l].units);
+  const Dropout dropout(options_.dropout), in_dropout(options_.input_dropout);
+  crew.run(pieces(rows), [&](std::size_t piece) {
+    for (std::size_t row = piece * kPiece; row < std::min(rows, (piece + 1) * kPiece); ++row) {
+      const std::uint64_t number = batch.step * kRowsOfStep + row;
+      draw_context(batch, row);
+      in_dropout.draw(in_kept_.data() + row * inputs_, inputs_, mixed(mixed(seed_, 2), number));
+      for (std::size_t l = 0; l < layers_.size(); ++l)
+        dropout.draw(hidden_kept_[l].data() + row * layers_[l].units, layers_[l].units,
+                     mixed(mixed(seed_, 3 + l), number));
+    }
+  });
+}
+
+// The context of an example, perhaps with a shorter history.
+void JointNetwork::draw_context(const Batch& batch, std::size_t row) {
   const std::size_t width = batch.examples.width;
   std::uint32_t* const context = contexts_.data() + row * width;
   std::copy_n(batch.examples.contexts.data() + batch.chosen[row] * width, width, context);
@@ -149,7 +169,34 @@ void JointNetwork::gather(const Batch& batch, std::size_t row) {
     const auto known = static_cast<std::size_t>(random.uniform() * facts_.history);
     std::fill(context + facts_.window() + known, context + width, JointVocabulary::kNone);
   }
-  embed(context, batch.examples.source(batch.chosen[row]), in_.data() + row * inputs_);
+}
+
+JointBatch JointNetwork::drawn(const Batch& batch, neural::Crew& crew, const neural::AdamStep& step) {
+  draw_batch(batch, crew);
+  JointBatch out;
+  out.step = step;
+  out.mean_at = facts_.sentence != 0 ? static_cast<std::int64_t>(facts_.window()) : -1;
+  out.begins.push_back(0);
+  for (std::size_t row = 0; row < batch.chosen.size(); ++row) {
+    for (std::size_t k = 0; k < batch.examples.width; ++k)
+      out.places.push_back(static_cast<std::int64_t>(place(k, contexts_[row * batch.examples.width + k])));
+    std::ranges::copy(batch.examples.source(batch.chosen[row]), std::back_inserter(out.sources));
+    out.begins.push_back(static_cast<std::int64_t>(out.sources.size()));
+    out.columns.push_back(candidates_.columns[batch.examples.words[batch.chosen[row]]]);
+  }
+  out.candidates.assign(candidates_.words.begin(),
+                        candidates_.words.begin() + static_cast<std::ptrdiff_t>(candidates_.size));
+  out.log_weights.assign(candidates_.log_weights.begin(),
+                         candidates_.log_weights.begin() + static_cast<std::ptrdiff_t>(candidates_.size));
+  const Dropout dropout(options_.dropout), in_dropout(options_.input_dropout);
+  out.in_scale = in_dropout.scale();
+  out.hidden_scale = dropout.scale();
+  if (in_dropout.drops()) out.in_kept = in_kept_;
+  if (dropout.drops()) {
+    out.hidden_kept = hidden_kept_[0];
+    out.second_kept = hidden_kept_[1];
+  }
+  return out;
 }
 
 void JointNetwork::embed(const std::uint32_t* context, std::span<const std::uint32_t> source, float* out) const {
@@ -173,16 +220,13 @@ void JointNetwork::activate(const Layer& layer, const float* in, float* out, std
 
 double JointNetwork::pass(const Batch& batch, neural::Crew& crew, const neural::AdamStep* step) {
   const std::size_t rows = batch.chosen.size();
-  draw_candidates(batch);
+  draw_batch(batch, crew);
   const std::size_t columns = candidates_.words.size();
-  contexts_.resize(rows * batch.examples.width);
   in_.resize(rows * inputs_);
   in_gradient_.resize(rows * inputs_);
-  in_kept_.resize(rows * inputs_);
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     hidden_[l].resize(rows * layers_[l].units);
     hidden_gradient_[l].resize(rows * layers_[l].units);
-    hidden_kept_[l].resize(rows * layers_[l].units);
   }
   scores_.resize(rows * columns);
   columns_.resize(last_ * columns);
@@ -199,17 +243,15 @@ double JointNetwork::pass(const Batch& batch, neural::Crew& crew, const neural::
   crew.run(pieces(rows), [&](std::size_t piece) {
     const std::size_t begin = piece * kPiece, end = std::min(rows, begin + kPiece);
     for (std::size_t row = begin; row < end; ++row) {
-      gather(batch, row);
-      in_dropout.draw(in_.data() + row * inputs_, in_kept_.data() + row * inputs_, inputs_,
-                      mixed(mixed(seed_, 2), batch.step * kRowsOfStep + row));
+      float* const in = in_.data() + row * inputs_;
+      embed(contexts_.data() + row * batch.examples.width, batch.examples.source(batch.chosen[row]), in);
+      in_dropout.apply(in, in_kept_.data() + row * inputs_, inputs_);
     }
     const float* in = in_.data() + begin * inputs_;
     for (std::size_t l = 0; l < layers_.size(); ++l) {
       const std::size_t units = layers_[l].units;
       activate(layers_[l], in, hidden_[l].data() + begin * units, end - begin);
-      for (std::size_t row = begin; row < end; ++row)
-        dropout.draw(hidden_[l].data() + row * units, hidden_kept_[l].data() + row * units, units,
-                     mixed(mixed(seed_, 3 + l), batch.step * kRowsOfStep + row));
+      dropout.apply(hidden_[l].data() + begin * units, hidden_kept_[l].data() + begin * units, (end - begin) * units);
       in = hidden_[l].data() + begin * units;
     }
     for (std::size_t row = begin; row < end; ++row) std::ranges::copy(candidates_.bias, scores_.data() + row * columns);

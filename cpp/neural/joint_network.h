@@ -28,6 +28,20 @@ struct JointLossOptions {
   double short_history = 0.1;   // share of examples whose history is cut: <none> replaces its oldest words
 };
 
+// A batch with all that is random about it, for code outside of the core that learns from it (joint_train.h).
+struct JointBatch {
+  std::vector<std::int64_t> places;           // [examples][width]: rows of the embeddings, in the order of the inputs
+  std::vector<std::int64_t> sources, begins;  // rows whose mean is one more input; where those of each example begin
+  std::int64_t mean_at = -1;                  // the place of this input among the others; -1: there is none
+  std::vector<std::int64_t> columns;          // [examples]: the candidate that is the example's word
+  std::vector<std::int64_t> candidates;       // words
+  std::vector<float> log_weights;             // how many words each candidate stands for
+  std::vector<std::uint8_t> in_kept;          // [examples][inputs], by dropout; empty if all are
+  std::vector<std::uint8_t> hidden_kept, second_kept;  // [examples][units] of each layer
+  float in_scale = 1, hidden_scale = 1;                // of what is kept
+  neural::AdamStep step = {};
+};
+
 class JointNetwork {
  public:
   // Parameters are drawn by the seed; the output's biases are the logs of the words' frequencies.
@@ -46,6 +60,9 @@ class JointNetwork {
   // The same without an update. The gradients of the mean loss are in gradients().
   double differentiate(const Batch& batch, neural::Crew& crew);
 
+  // What a batch is when it is learnt from elsewhere. The same draws as those of learn().
+  JointBatch drawn(const Batch& batch, neural::Crew& crew, const neural::AdamStep& step);
+
   // Exact scores: for each example log p(word), without `share`, and log Z.
   struct Scores {
     std::vector<float> log_probabilities, log_sums;
@@ -60,7 +77,9 @@ class JointNetwork {
   Values& values() { return values_; }
   const Values& values() const { return values_; }
   Values& means() { return means_; }
+  const Values& means() const { return means_; }
   Values& variances() { return variances_; }
+  const Values& variances() const { return variances_; }
   const Values& gradients() const { return gradients_; }
 
   JointModel model(const JointWords& source, const JointWords& target) const;
@@ -79,7 +98,8 @@ class JointNetwork {
   };
   double pass(const Batch& batch, neural::Crew& crew, const neural::AdamStep* step);
   void draw_candidates(const Batch& batch);
-  void gather(const Batch& batch, std::size_t row);
+  void draw_batch(const Batch& batch, neural::Crew& crew);
+  void draw_context(const Batch& batch, std::size_t row);
   // The embeddings of a context's words; those of the example's source words are added up in their mean.
   void embed(const std::uint32_t* context, std::span<const std::uint32_t> source, float* out) const;
   std::size_t input(std::size_t k) const {  // where the embedding of a context's k-th word is among the inputs

@@ -10,13 +10,15 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/lanes.h"
 #include "base/random.h"
+#include "base/utf8.h"
 
 namespace treeglot {
 namespace {
 
 constexpr std::string_view kStateKind = "neural-training";
-constexpr std::uint32_t kStateVersion = 1;
+constexpr std::uint32_t kStateVersion = 2;
 constexpr double kProgress = 1e-3;  // nats per word that an epoch must gain
 constexpr float kFirstDecay = 0.9f, kSecondDecay = 0.999f, kEpsilon = 1e-8f;
 
@@ -73,10 +75,11 @@ std::vector<std::uint32_t> find_all(const Symbols& symbols, const JointWords& wo
 class Run {
  public:
   Run(const JointCorpus& corpus, const JointCorpus& held_out, const JointTrainOptions& options, unsigned threads,
-      std::string file, const JointWatch& watch)
+      std::string file, const JointWatch& watch, const JointLearner* learner)
       : options_(options),
         file_(std::move(file)),
         watch_(watch),
+        learner_(learner),
         facts_(joint_facts(options)),
         source_(choose_words(corpus, false, static_cast<std::uint64_t>(options.least_source),
                              static_cast<std::uint64_t>(options.least_fallback))),
@@ -97,8 +100,10 @@ class Run {
   }
 
   JointModel train() {
+    if (learner_ != nullptr && state_.ended == 0) learner_->begin(network_);
     while (state_.ended == 0) {
       epoch();
+      fetch();
       judge();
       save();
     }
@@ -131,14 +136,28 @@ class Run {
           rate * std::sqrt(1 - std::pow(kSecondDecay, steps)) / (1 - std::pow(static_cast<double>(kFirstDecay), steps));
       const neural::AdamStep step{static_cast<float>(corrected), kFirstDecay, kSecondDecay, kEpsilon,
                                   static_cast<float>(rate * options_.decay)};
-      const double loss =
-          network_.learn({examples_, std::span(order).subspan(state_.position, size), state_.step}, crew_, step);
+      const JointNetwork::Batch batch{examples_, std::span(order).subspan(state_.position, size), state_.step};
+      const double loss = learner_ != nullptr ? learner_->learn(network_.drawn(batch, crew_, step))
+                                              : network_.learn(batch, crew_, step);
       if (!std::isfinite(loss)) diverged("the loss of a batch is not finite");
       state_.loss += loss;
       state_.position += size;
       watch_.progress(state_.epoch + 1, state_.position, order.size());
-      if (std::chrono::duration<double>(Clock::now() - saved_).count() >= options_.save_every) save();
+      if (std::chrono::duration<double>(Clock::now() - saved_).count() >= options_.save_every) {
+        fetch();
+        save();
+      }
     }
+  }
+
+  void fetch() {  // what a learner has learnt
+    if (learner_ != nullptr) learner_->give(network_);
+  }
+
+  // All that the rounding of numbers depends on.
+  std::string maker() const {
+    return (learner_ != nullptr ? learner_->name : "core") + ", registers of " + std::to_string(register_width()) +
+           " floats";
   }
 
   // The end of an epoch: keeps its parameters if they are the best.
@@ -184,6 +203,8 @@ class Run {
     if (file_.empty()) return;
     Sections sections(kStateKind, kStateVersion);
     sections.add<State>("state", 1)[0] = state_;
+    const std::string name = maker();
+    std::ranges::copy(name, sections.add<char>("maker", name.size()).begin());
     save_block(sections, "values", network_.values());
     save_block(sections, "means", network_.means());
     save_block(sections, "variances", network_.variances());
@@ -206,11 +227,18 @@ class Run {
         !load_block(sections, "variances", network_.variances()) || !load_block(sections, "best", best_))
       sections.fail("is damaged: its parameters do not fit its state");
     state_ = saved[0];
+    const auto text = sections.array<char>("maker");
+    const std::string_view other(text.data(), text.size());
+    if (!is_utf8(other)) sections.fail("is damaged: the name of its maker is not UTF-8");
+    if (other != maker())
+      watch_.warn(file_ + ": the state is of another trainer or processor (" + std::string(other) +
+                  "); training continues (" + maker() + "), with a result that neither alone would give");
   }
 
   const JointTrainOptions& options_;
   std::string file_;
   const JointWatch& watch_;
+  const JointLearner* learner_;
   JointFacts facts_;
   JointWords source_, target_;
   JointExamples examples_, held_out_;
@@ -276,7 +304,8 @@ void JointTrainOptions::check() const {
 }
 
 JointModel train_joint(const JointCorpus& corpus, const JointCorpus& held_out, const JointTrainOptions& options,
-                       unsigned threads, const std::string& file, const JointWatch& watch) {
+                       unsigned threads, const std::string& file, const JointWatch& watch,
+                       const JointLearner* learner) {
   options.check();
   if (corpus.lexical() != options.lexical || held_out.lexical() != options.lexical)
     throw std::invalid_argument(
@@ -286,7 +315,7 @@ JointModel train_joint(const JointCorpus& corpus, const JointCorpus& held_out, c
   if (options.source && corpus.unlinked() == corpus.pairs())
     throw std::invalid_argument("no sentence pair has links; expected word alignments");
   if (corpus.examples() > Symbols::kNone) throw std::length_error("a corpus has fewer than 2^32 target words");
-  return Run(corpus, held_out, options, threads, file, watch).train();
+  return Run(corpus, held_out, options, threads, file, watch, learner).train();
 }
 
 }  // namespace treeglot

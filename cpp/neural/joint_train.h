@@ -56,10 +56,20 @@ struct JointWatch {
   std::function<void(const std::string&)> warn;
 };
 
+// Code that learns in place of the network's own, such as a deep-learning library. Order, draws, rates, evaluation and
+// saved states stay with train_joint.
+struct JointLearner {
+  std::string name;                                // with all that its rounding depends on
+  std::function<void(const JointNetwork&)> begin;  // takes parameters and moments
+  std::function<double(const JointBatch&)> learn;  // what JointNetwork::learn() does
+  std::function<void(JointNetwork&)> give;         // puts parameters and moments into the network
+};
+
 // The model of the best epoch. `file`, if not empty, keeps the state: a run that was killed continues there and ends
 // with the same result. Throws std::invalid_argument for corpora that nothing can be learnt from, and
 // TrainingDiverged when training diverges.
 JointModel train_joint(const JointCorpus& corpus, const JointCorpus& held_out, const JointTrainOptions& options,
-                       unsigned threads, const std::string& file, const JointWatch& watch);
+                       unsigned threads, const std::string& file, const JointWatch& watch,
+                       const JointLearner* learner = nullptr);
 
 }  // namespace treeglot

@@ -3043,8 +3043,77 @@ class JointEpoch:
     def best(self) -> bool:
         """Whether no epoch before was better."""
 
-def train_joint(corpus: JointCorpus, held_out: JointCorpus, options: dict[str, Any], threads: int, file: str, progress: Callable[[int, int, int], object], report: Callable[[JointEpoch], object]) -> JointModel:
-    """Train a joint model. A run that was killed continues from `file`."""
+def train_joint(corpus: JointCorpus, held_out: JointCorpus, options: dict[str, Any], threads: int, file: str, progress: Callable[[int, int, int], object], report: Callable[[JointEpoch], object], learner: object | None = None) -> JointModel:
+    """
+    Train a joint model. A run that was killed continues from `file`. A `learner` learns in place of the core.
+    """
+
+class JointBatch:
+    """Examples to learn from at once, with all that is random about them."""
+
+    @property
+    def places(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]:
+        """
+        Rows of the embeddings: those of the first example, in the order of its inputs, …
+        """
+
+    @property
+    def sources(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]:
+        """Rows of the embeddings whose mean is one more input."""
+
+    @property
+    def begins(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]:
+        """Where the sources of each example begin, and their end."""
+
+    @property
+    def columns(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]:
+        """Of each example: which candidate is its word."""
+
+    @property
+    def candidates(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]:
+        """The words that are summed over."""
+
+    @property
+    def log_weights(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', writable=False)]:
+        """The log of how many words each candidate stands for."""
+
+    @property
+    def in_kept(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]:
+        """1 for inputs that dropout keeps, by example; empty: all."""
+
+    @property
+    def hidden_kept(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]:
+        """The same for the units of the hidden layer."""
+
+    @property
+    def second_kept(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]:
+        """The same for the units of the second hidden layer."""
+
+    @property
+    def mean_at(self) -> int:
+        """The place of the mean among the inputs; -1: there is none."""
+
+    @property
+    def in_scale(self) -> float:
+        """What kept inputs are multiplied by."""
+
+    @property
+    def hidden_scale(self) -> float:
+        """The same for hidden units."""
+
+    @property
+    def rate(self) -> float:
+        """The rate of Adam, corrections included."""
+
+    @property
+    def decays(self) -> tuple[float, float, float]:
+        """
+        What Adam keeps of both moments, and the share of the weights that is lost.
+        """
+
+    @property
+    def epsilon(self) -> float:
+        """That of Adam."""
 
 class JointGradients:
     """The loss of a network on one batch, and its gradients: for tests."""
@@ -3053,6 +3122,9 @@ class JointGradients:
 
     def loss(self, step: int = 1) -> float:
         """The mean loss of all examples."""
+
+    def batch(self, step: int = 1) -> JointBatch:
+        """The batch of all examples, as a learner gets it."""
 
     def values(self, block: str) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
         """A block of parameters."""

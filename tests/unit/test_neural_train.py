@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from neural_models import Reference, written
+from neural_models import linked_pairs as pairs
 
 from treeglot import _core
 from treeglot.base.errors import FormatError, OptionError, TreeglotError, UsageError
@@ -27,17 +28,6 @@ SMALL = JointOptions(
     history=2, before=1, after=1, embedding=16, hidden=16, epochs=4, batch=64, held_out=10, rate=0.01, least_fallback=3
 )
 BLOCKS = ("embeddings", "weights", "bias", "second.weights", "second.bias", "output", "output.bias")
-
-
-def pairs(count: int, seed: int = 1) -> list[LinkedPair]:
-    """Sentences whose words are translated one by one, in the opposite order."""
-    draw = np.random.default_rng(seed)
-    out: list[LinkedPair] = []
-    for _ in range(count):
-        words = [min(int(number), 39) for number in draw.geometric(0.15, draw.integers(1, 7))]
-        links = Alignment([(i, len(words) - 1 - i) for i in range(len(words))])
-        out.append(([f"s{word}" for word in words], [f"t{word}" for word in reversed(words)], links))
-    return out
 
 
 def corpus_of(given: list[LinkedPair], lexical: bool = False) -> _core.JointCorpus:

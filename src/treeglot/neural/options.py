@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from treeglot.base.errors import OptionError
 from treeglot.base.options import MOST_SEED, Options, option
@@ -53,6 +53,8 @@ class JointOptions(Options):
     held_out: int = option(50, "one pair of so many is held out to evaluate epochs", least=2)
     seed: int = option(1, "seed of the random numbers", least=0, most=MOST_SEED)
     networks: int = option(1, "networks to train, with this seed and the next ones; their mean is the model", least=1)
+    trainer: Literal["core", "torch"] = option("core", "what trains: Treeglot's core, or PyTorch (the extra torch)")
+    device: str = option("cpu", "where PyTorch trains: cpu, cuda, cuda:1 …")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,6 +68,9 @@ class JointOptions(Options):
         if self.seed + self.networks - 1 > MOST_SEED:
             problem = f"seed is {self.seed}, and {self.networks - 1} more seeds follow; expected at most {MOST_SEED}"
             raise OptionError(problem, ("seed",))
+        if self.trainer == "core" and self.device != "cpu":
+            problem = f"device is {self.device!r}, and the core trains on the CPU; expected trainer='torch'"
+            raise OptionError(problem, ("device",))
         if self.lexical and self.monolingual:
             raise OptionError("a lexical model needs source words; expected monolingual=false", ("monolingual",))
 
@@ -80,6 +85,7 @@ class JointOptions(Options):
     def for_core(self) -> dict[str, Any]:
         """The options of one network as the core takes them."""
         values = dataclasses.asdict(self)
-        del values["held_out"], values["networks"]
+        for name in ("held_out", "networks", "trainer", "device"):
+            del values[name]
         values["source"] = not values.pop("monolingual")
         return values | {"loss": {name: values.pop(name) for name in LOSS}}

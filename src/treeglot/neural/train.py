@@ -12,6 +12,7 @@ from treeglot._core import JointCorpus, JointEpoch, JointModel
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.files import PathLike
 from treeglot.neural.average import average
+from treeglot.neural.learner import open_learner
 from treeglot.neural.options import JointOptions
 from treeglot.syntax import Alignment
 
@@ -33,8 +34,8 @@ def train_joint(
     """Train a joint model; each pair has source words, target words and their links.
 
     Epochs are judged by their perplexity on `dev`, or on the pairs that the option `held_out` takes from `pairs`.
-    The result is that of the best epoch, the same for any number of threads. With the option `networks`, several are
-    trained one after another, and the result is their mean.
+    The result is that of the best epoch. If the core trains, it is the same for any number of threads. With the option
+    `networks`, several are trained one after another, and the result is their mean.
 
     A run that was killed continues from the files in the folder `state`, which remains for the caller to remove.
     `begin` gets the number of each network, from 1. `report` gets each epoch of a network. `progress` counts the epochs
@@ -66,7 +67,8 @@ def train_joint(
             progress(earlier + epoch, done, total)
 
         try:
-            made.append(_core.train_joint(corpus, held_out, one.for_core(), threads, file, count, report))
+            with open_learner(one, threads) as learner:
+                made.append(_core.train_joint(corpus, held_out, one.for_core(), threads, file, count, report, learner))
         except TreeglotError:  # a damaged state is a FormatError, which is a ValueError too
             raise
         except ValueError as error:
