@@ -20,6 +20,7 @@ from neural_models import linked_pairs as pairs
 from treeglot import _core
 from treeglot.base.errors import FormatError, OptionError, TreeglotError, UsageError
 from treeglot.cli import main
+from treeglot.models.neural import tell_unused_states
 from treeglot.neural.options import JointOptions
 from treeglot.neural.train import LinkedPair, load_joint, train_joint
 from treeglot.syntax import Alignment
@@ -312,6 +313,29 @@ def test_the_state_of_another_run_is_named_and_not_used(tmp_path: Path) -> None:
     with pytest.raises(UserWarning, match="starts anew"), warnings.catch_warnings():
         warnings.simplefilter("error")
         train_joint(pairs(100), SMALL, state=state)
+
+
+def test_the_states_of_networks_that_are_not_trained_are_named(tmp_path: Path) -> None:
+    once = dataclasses.replace(SMALL, epochs=1)
+    train_joint(pairs(100), dataclasses.replace(once, networks=2), state=tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["1.state", "2.state"]
+    with pytest.warns(
+        UserWarning, match=r"2\.state: the state of network 2, of which this run trains 1; it is not used"
+    ):
+        train_joint(pairs(100), once, state=tmp_path)
+    (tmp_path / "lexical").mkdir()
+    (tmp_path / "lexical" / "1.state").touch()
+    with pytest.warns(
+        UserWarning, match=r"lexical.1\.state: the state of a network that these options do not train"
+    ) as told:
+        tell_unused_states(tmp_path, [""])
+    assert len(told) == 1
+
+
+def test_a_run_that_is_refused_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no target word occurs"):
+        train_joint(pairs(100), dataclasses.replace(SMALL, least_target=1000), state=tmp_path / "state")
+    assert not (tmp_path / "state").exists()
 
 
 def test_biases_do_not_decay() -> None:

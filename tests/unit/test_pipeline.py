@@ -206,6 +206,19 @@ def test_what_changed_steps_left_beside_their_folders_is_removed(
     assert not list((tmp_path / "work").glob(f"*{beside(tmp_path).suffix}"))
 
 
+def test_the_state_of_a_network_is_not_removed_silently(tmp_path: Path, file: Path) -> None:
+    def training(task: Task) -> None:
+        network_state(task.out).mkdir()
+        (network_state(task.out) / "1.state").touch()
+        raise TreeglotError("killed")
+
+    with pytest.raises(TreeglotError, match="killed"):
+        Pipeline([Step("train", training, {})], tmp_path / "work").run()
+    with pytest.warns(UserWarning, match=r"train.*: the state of a network in training, whose step has changed; it is"):
+        run(Pipeline(steps(file), tmp_path / "work"))
+    assert not list((tmp_path / "work").rglob("*.state"))
+
+
 def test_bad_runs(tmp_path: Path, file: Path) -> None:
     gone = Pipeline(steps(tmp_path / "gone"), tmp_path / "work")
     with pytest.raises(FormatError, match="gone: is not there; step 'letters' wants it as text"):

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -212,6 +213,9 @@ class Pipeline:
             wanted = {beside(self._part(planned)).name for planned in unfinished}
             for path in self.folder.glob(beside(Path(f".*{PART}")).name):
                 if path.name not in wanted:
+                    if any(path.rglob("*.state")):
+                        problem = f"{path}: the state of a network in training, whose step has changed; it is removed"
+                        warnings.warn(problem, stacklevel=4)
                     _remove(path)
         for path in self.folder.glob(f".*{PART}"):
             if not path.is_dir():  # somebody who looks at the plan, or whose run has just ended, may be writing it

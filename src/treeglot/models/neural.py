@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -131,6 +132,16 @@ def train_neural(
     model = train_joint(pairs, options, threads=threads, state=state, begin=begin, report=tell)
     model.write(os.fspath(folder / network_file(called)))
     report(f"{kind} trained" if called else "neural joint model trained")
+
+
+def tell_unused_states(folder: Path, wanted: Iterable[str]) -> None:
+    """Warn of the saved states of networks that are not among those to train. The folder has one for each network."""
+    used = set(wanted)
+    for path in sorted(folder.rglob("*.state")):
+        called = "" if path.parent == folder else path.parent.name
+        if called not in used:
+            problem = f"{path}: the state of a network that these options do not train; the new model replaces it"
+            warnings.warn(problem, stacklevel=3)
 
 
 def add_neural(folder: PathLike, network: PathLike, *, weight: float = WEIGHT, name: str | None = None) -> Model:

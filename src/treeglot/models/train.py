@@ -35,7 +35,14 @@ from treeglot.models.artefacts import (
 from treeglot.models.kinds import JOINT, find_kind
 from treeglot.models.languages import with_heads
 from treeglot.models.model import NEXT, Model, ModelFile, check_lm_names, load, move_in, write_model
-from treeglot.models.neural import WEIGHT, network_file, train_neural, wanted_networks, with_neural
+from treeglot.models.neural import (
+    WEIGHT,
+    network_file,
+    tell_unused_states,
+    train_neural,
+    wanted_networks,
+    with_neural,
+)
 from treeglot.models.train_rules import RulesJob, index_pairs, make_rules
 from treeglot.rules.corrections import CORRECTIONS
 from treeglot.rules.on_demand import FACTS
@@ -124,6 +131,7 @@ def train(
     move_in(place)
     if not force:
         refuse_tuned(place)
+    tell_unused_states(network_state(place), wanted)
     with scratch_folder(nearest_folder(place), "train") as scratch:
         folder = scratch / "model"
         folder.mkdir()

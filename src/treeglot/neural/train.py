@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -57,6 +59,33 @@ def train_joint(
         raise UsageError(f"there are {len(corpus)} sentence pairs, and one of {every} is held out: none is")
     if state:
         Path(state).mkdir(parents=True, exist_ok=True)
+        _tell_unused(Path(state), options.networks)
+    try:
+        return _trained(corpus, held_out, options, threads, state, progress, begin, report)
+    finally:
+        if state:
+            with suppress(OSError):  # it has the state of a run that has begun
+                Path(state).rmdir()
+
+
+def _tell_unused(folder: Path, networks: int) -> None:
+    used = {f"{number}.state" for number in range(1, networks + 1)}
+    for path in sorted(folder.glob("*.state")):
+        if path.name not in used:
+            problem = f"{path}: the state of network {path.stem}, of which this run trains {networks}; it is not used"
+            warnings.warn(problem, stacklevel=3)
+
+
+def _trained(
+    corpus: JointCorpus,
+    held_out: JointCorpus,
+    options: JointOptions,
+    threads: int,
+    state: PathLike | None,
+    progress: Progress,
+    begin: Callable[[int], None],
+    report: Callable[[JointEpoch], None],
+) -> JointModel:
     made = []
     for number, one in enumerate(options.each(), start=1):
         begin(number)
