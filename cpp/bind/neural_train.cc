@@ -205,6 +205,63 @@ void bind_gradients(nb::module_& m) {
       .def("model", &Gradients::model, "The model that these parameters make.");
 }
 
+std::vector<const float*> row_pointers(std::span<const float> values, std::size_t length) {
+  std::vector<const float*> out;
+  for (std::size_t at = 0; at < values.size(); at += length) out.push_back(values.data() + at);
+  return out;
+}
+
+// For tests: what loops of each width compute.
+void bind_vector_math(nb::module_& m) {
+  m.def("register_width", &register_width, "How many floats a register of this processor holds.");
+  m.def(
+      "neural_dot",
+      [](std::span<const float> a, std::span<const float> b, unsigned width) {
+        if (a.size() != b.size() || a.size() % kLanes != 0)
+          throw nb::value_error("expected vectors of one length, a multiple of 16");
+        if (width > register_width()) throw nb::value_error("this processor has no such registers");
+        return neural::vector_math(width).dot(a.data(), b.data(), a.size());
+      },
+      "a"_a, "b"_a, "width"_a, "The dot product by registers of so many floats: for tests.");
+  m.def(
+      "neural_tanh",
+      [](std::span<const float> values, unsigned width) {
+        if (values.size() % kLanes != 0) throw nb::value_error("expected a length that is a multiple of 16");
+        if (width > register_width()) throw nb::value_error("this processor has no such registers");
+        std::vector<float> out(values.begin(), values.end());
+        neural::vector_math(width).tanh(out.data(), out.size());
+        return as_array(std::move(out));
+      },
+      "values"_a, "width"_a, "The hyperbolic tangents by registers of so many floats: for tests.");
+  m.def(
+      "neural_tanh_of_sum",
+      [](std::span<const float> parts, std::size_t length, unsigned width) {
+        if (length == 0 || length % kLanes != 0 || parts.empty() || parts.size() % length != 0)
+          throw nb::value_error("expected parts of one length, a multiple of 16");
+        if (width > register_width()) throw nb::value_error("this processor has no such registers");
+        const std::vector<const float*> rows = row_pointers(parts, length);
+        std::vector<float> out(length);
+        neural::vector_math(width).tanh_of_sum(out.data(), rows, length);
+        return as_array(std::move(out));
+      },
+      "parts"_a, "length"_a, "width"_a,
+      "The hyperbolic tangents of the sum of vectors, by registers of so many floats: for tests.");
+  m.def(
+      "neural_multiply",
+      [](std::span<const float> a, std::span<const float> b, std::size_t columns, unsigned width) {
+        if (columns == 0 || columns % kLanes != 0 || b.empty() || b.size() % columns != 0)
+          throw nb::value_error("expected a number of columns that is a multiple of 16, and full rows");
+        const std::size_t depth = b.size() / columns;
+        if (a.size() % depth != 0) throw nb::value_error("expected matrices that can be multiplied");
+        if (width > register_width()) throw nb::value_error("this processor has no such registers");
+        const std::vector<const float*> rows = row_pointers(a, depth);
+        std::vector<float> out(rows.size() * columns);
+        neural::vector_math(width).multiply_add({rows, depth, b.data(), columns, out.data(), columns, columns});
+        return as_array(std::move(out));
+      },
+      "a"_a, "b"_a, "columns"_a, "width"_a, "The product of matrices, by registers of so many floats: for tests.");
+}
+
 }  // namespace
 
 void bind_neural_train(nb::module_& m) {
@@ -254,26 +311,7 @@ void bind_neural_train(nb::module_& m) {
       "Train a joint model. A run that was killed continues from `file`. A `learner` learns in place of the core.");
   bind_batch(m);
   bind_gradients(m);
-  m.def("register_width", &register_width, "How many floats a register of this processor holds.");
-  m.def(
-      "neural_dot",
-      [](std::span<const float> a, std::span<const float> b, unsigned width) {
-        if (a.size() != b.size() || a.size() % kLanes != 0)
-          throw nb::value_error("expected vectors of one length, a multiple of 16");
-        if (width > register_width()) throw nb::value_error("this processor has no such registers");
-        return neural::vector_math(width).dot(a.data(), b.data(), a.size());
-      },
-      "a"_a, "b"_a, "width"_a, "The dot product by registers of so many floats: for tests.");
-  m.def(
-      "neural_tanh",
-      [](std::span<const float> values, unsigned width) {
-        if (values.size() % kLanes != 0) throw nb::value_error("expected a length that is a multiple of 16");
-        if (width > register_width()) throw nb::value_error("this processor has no such registers");
-        std::vector<float> out(values.begin(), values.end());
-        neural::vector_math(width).tanh(out.data(), out.size());
-        return as_array(std::move(out));
-      },
-      "values"_a, "width"_a, "The hyperbolic tangents by registers of so many floats: for tests.");
+  bind_vector_math(m);
 }
 
 }  // namespace treeglot

@@ -55,27 +55,33 @@ class JointFeature final : public Feature<JointFeature<N>, JointState<N>> {
   void score(const Application& application, TailStates<State> tails, State& out, Sink& sink) const {
     affiliated_.resize(application.target.size);
     affiliate(application.target, sources_[application.edge], affiliated_);
+    words_.clear();
+    rows_.clear();
+    const bool begins = (application.place & kBegins) != 0, ends = (application.place & kEnds) != 0;
+    if (begins) append_history(JointVocabulary::kBegin);
+    bool first = !begins;  // whether what words_ has are the first words, which wait
     double sum = 0;
-    if ((application.place & kBegins) != 0) {
-      out.last.fill(JointVocabulary::kBegin);
-      out.known = N;
-    }
     auto row = affiliated_.begin();
     for (const std::int32_t symbol : application.target) {
       if (symbol >= 0) {
-        add(id(symbol), *row++, out, sum);
+        append(id(symbol), *row++);
         continue;
       }
       const State& tail = tails[static_cast<std::size_t>(-1 - symbol)];
-      for (std::uint32_t i = 0; i < tail.waiting; ++i) add(tail.first[i], tail.rows[i], out, sum);
-      if (tail.known == N) {
-        out.last = tail.last;
-        out.known = N;
-      }
+      for (std::uint32_t i = 0; i < tail.waiting; ++i) append(tail.first[i], tail.rows[i]);
+      if (tail.known < N) continue;
+      add_scores(first, out, sum);  // what follows sees the last words of the tail
+      first = false;
+      words_.assign(tail.last.rbegin(), tail.last.rend());
+      rows_.assign(N, 0);
     }
-    if ((application.place & kEnds) != 0) {
-      sum += cache_.score(cache_.end_row(), out.last, JointVocabulary::kEnd);
+    if (ends) append(JointVocabulary::kEnd, cache_.end_row());
+    add_scores(first, out, sum);
+    if (ends) {
       out = State{};  // nothing follows: all whole sentences are alike
+    } else {
+      out.known = static_cast<std::uint32_t>(std::min(N, words_.size()));
+      std::copy_n(words_.rbegin(), out.known, out.last.begin());
     }
     sink.add(score_, static_cast<float>(sum));
   }
@@ -87,31 +93,27 @@ class JointFeature final : public Feature<JointFeature<N>, JointState<N>> {
   bool looks_ahead() const override { return true; }
   double ahead(const std::byte* states, std::size_t offset, const FeatureWeights& weights) const override {
     const State& state = *reinterpret_cast<const State*>(states + offset);
-    std::array<std::uint32_t, N> history;
-    history.fill(JointVocabulary::kNone);
-    double sum = 0;
-    for (std::uint32_t i = 0; i < state.waiting; ++i) {
-      sum += cache_.score(state.rows[i], history, state.first[i]);
-      push(history, state.first[i]);
-    }
-    return weights[score_] * sum;
+    return weights[score_] * cache_.waiting(state.first, state.rows, state.waiting);
   }
 
  private:
-  static void push(std::array<std::uint32_t, N>& history, std::uint32_t word) {
-    std::copy_backward(history.begin(), history.end() - 1, history.end());
-    history.front() = word;
+  void append(std::uint32_t word, std::uint32_t row) const {
+    words_.push_back(word);
+    rows_.push_back(row);
+  }
+  void append_history(std::uint32_t word) const {
+    words_.insert(words_.end(), N, word);
+    rows_.insert(rows_.end(), N, 0);
   }
 
-  void add(std::uint32_t word, std::uint32_t row, State& out, double& sum) const {
-    if (out.known == N) {
-      sum += cache_.score(row, out.last, word);
-    } else {
-      out.first[out.waiting] = word;
-      out.rows[out.waiting++] = row;
-      ++out.known;
+  // Scores all words after N words of history. If these are the first words of the hypothesis, they wait.
+  void add_scores(bool first, State& out, double& sum) const {
+    if (first) {
+      out.waiting = static_cast<std::uint32_t>(std::min(N, words_.size()));
+      std::copy_n(words_.begin(), out.waiting, out.first.begin());
+      std::copy_n(rows_.begin(), out.waiting, out.rows.begin());
     }
-    push(out.last, word);
+    cache_.add_scores(words_, rows_.data(), sum);
   }
 
   std::uint32_t id(std::int32_t symbol) const {
@@ -128,6 +130,7 @@ class JointFeature final : public Feature<JointFeature<N>, JointState<N>> {
   // A thread has its own feature.
   mutable JointCache<N> cache_;
   mutable std::vector<std::uint32_t> affiliated_;
+  mutable std::vector<std::uint32_t> words_, rows_;  // since the last variable with N words, its last N words first
 };
 
 // Adds the feature NAME: that of a lexical model if the model has no history.

@@ -1,8 +1,8 @@
 #include "neural/joint_model.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstring>
 #include <initializer_list>
 #include <stdexcept>
 #include <unordered_set>
@@ -147,6 +147,32 @@ void JointModel::set_up() {
     if (sections_.untrusted() && !std::ranges::all_of(view, [](float value) { return std::isfinite(value); }))
       sections_.fail("is damaged: its section " + quoted(name) + " has a number that is not finite");
   }
+  source_blocks_ = blocks_of(source_weights_, facts_->embedding, facts_->hidden);
+  second_blocks_ = blocks_of(second_weights_, facts_->second, facts_->hidden);
+}
+
+std::vector<JointModel::Block> JointModel::blocks_of(std::span<const float> matrices, std::size_t rows,
+                                                     std::size_t columns) {
+  std::vector<Block> out;
+  for (std::size_t row = 0; !matrices.empty() && row < rows; ++row) {
+    std::size_t begin = columns, end = 0;  // where a matrix has other numbers than 0 in this row
+    for (std::size_t at = row * columns; at < matrices.size(); at += rows * columns) {
+      const std::span<const float> values = matrices.subspan(at, columns);
+      std::size_t first = 0, last = columns;
+      while (first < begin && values[first] == 0) ++first;
+      while (last > end && values[last - 1] == 0) --last;
+      begin = std::min(begin, first);
+      end = std::max(end, last);
+    }
+    begin = begin / kLanes * kLanes;
+    end = std::max(begin, (end + kLanes - 1) / kLanes * kLanes);
+    if (!out.empty() && out.back().first_column == begin && out.back().columns == end - begin) {
+      ++out.back().rows;
+    } else {
+      out.push_back({row, 1, begin, end - begin});
+    }
+  }
+  return out;
 }
 
 JointModel::Rows JointModel::prepare(std::span<const std::uint32_t> source) const {
@@ -156,43 +182,58 @@ JointModel::Rows JointModel::prepare(std::span<const std::uint32_t> source) cons
   rows.words_ = source.size();
   rows.hidden_ = hidden;
   rows.values_.resize((source.size() + 2) * hidden);
-  const auto add = [&](float* out, std::size_t input, const float* values) {
-    const float* weights = source_weights_.data() + input * embedding * hidden;
-    for (std::size_t d = 0; d < embedding; ++d, weights += hidden) math_->add_scaled(out, weights, values[d], hidden);
+  std::vector<const float*> inputs(source.size() + 2);  // an embedding for each row
+  const auto add = [&](std::span<const float* const> given, std::size_t input, float* out) {
+    for (const Block& block : source_blocks_) {
+      std::vector<const float*> parts;
+      for (const float* const embedded : given) parts.push_back(embedded + block.first_row);
+      const float* const weights = source_weights_.data() + (input * embedding + block.first_row) * hidden;
+      math_->multiply_add(
+          {parts, block.rows, weights + block.first_column, hidden, out + block.first_column, hidden, block.columns});
+    }
   };
   std::vector<float> common(bias_.begin(), bias_.end()), mean(embedding);
   if (facts_->sentence != 0) {
     for (const std::uint32_t word : source)
       math_->add_scaled(mean.data(), source_embeddings_.data() + word * embedding, 1.0F / static_cast<float>(words),
                         embedding);
-    add(common.data(), window, mean.data());
+    inputs.front() = mean.data();
+    add(std::span(inputs).first(1), window, common.data());
   }
-  for (std::size_t row = 0; row < source.size() + 2; ++row) {
-    float* const out = rows.values_.data() + row * hidden;
-    std::ranges::copy(common, out);
-    for (std::size_t k = 0; k < window; ++k) {
+  for (std::size_t row = 0; row < inputs.size(); ++row) std::ranges::copy(common, rows.values_.data() + row * hidden);
+  for (std::size_t k = 0; k < window; ++k) {
+    for (std::size_t row = 0; row < inputs.size(); ++row) {
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(row + k) - facts_->before;
       const std::uint32_t edge = at < 0 ? JointVocabulary::kBegin : JointVocabulary::kEnd;
       const std::uint32_t inside = at < 0 || at >= words ? edge : source[static_cast<std::size_t>(at)];
       const std::uint32_t word = row == rows.none_row() ? JointVocabulary::kNone : inside;
-      add(out, k, source_embeddings_.data() + word * embedding);
+      inputs[row] = source_embeddings_.data() + word * embedding;
     }
+    add(inputs, k, rows.values_.data());
   }
   return rows;
 }
 
 void JointModel::hidden(const float* row, const std::uint32_t* history, float* out) const {
   const std::size_t units = facts_->hidden, second = facts_->second;
-  std::vector<float> first(second != 0 ? units : 0);
-  float* const sum = second != 0 ? first.data() : out;
-  std::memcpy(sum, row, units * sizeof(float));
+  std::array<const float*, kMostHistory + 1> parts = {row};
   for (std::size_t k = 0; k < facts_->history; ++k)
-    math_->add_to(sum, tables_.data() + (k * target_.size() + history[k]) * units, units);
-  math_->tanh(sum, units);
+    parts[k + 1] = tables_.data() + (k * target_.size() + history[k]) * units;
+  std::vector<float> first(second != 0 ? units : 0);
+  float* const seen = second != 0 ? first.data() : out;
+  math_->tanh_of_sum(seen, std::span(parts).first(facts_->history + 1), units);
   if (second == 0) return;
-  for (std::size_t i = 0; i < second; ++i)
-    out[i] = second_bias_[i] + math_->dot(second_weights_.data() + i * units, sum, units);
+  for (const Block& block : second_blocks_)
+    for (std::size_t i = block.first_row; i < block.first_row + block.rows; ++i)
+      out[i] = second_bias_[i] + math_->dot(second_weights_.data() + i * units + block.first_column,
+                                            seen + block.first_column, block.columns);
   math_->tanh(out, second);
+}
+
+void JointModel::prefetch(std::uint32_t word) const {
+  constexpr std::size_t kLine = 64 / sizeof(float);
+  const std::size_t units = facts_->last();
+  for (std::size_t i = 0; i < units; i += kLine) __builtin_prefetch(output_.data() + word * units + i);
 }
 
 float JointModel::score(const float* hidden, std::uint32_t word) const {

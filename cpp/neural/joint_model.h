@@ -132,11 +132,19 @@ class JointModel {
   void hidden(const float* row, const std::uint32_t* history, float* out) const;
   // The log probability of a word, or of kEnd, after what hidden() gave.
   float score(const float* hidden, std::uint32_t word) const;
+  void prefetch(std::uint32_t word) const;  // to be called some time before score()
   // The log of the sum over all words of what score() would be without `share`: 0 for a perfectly normalised model.
   double log_sum(const float* hidden) const;
 
  private:
   void set_up();  // views on the sections; false sizes and numbers are FormatErrors
+
+  // Rows of a matrix of weights, and the columns where they are not zero. In a mean of networks, the units of each see
+  // nothing of the others.
+  struct Block {
+    std::size_t first_row, rows, first_column, columns;
+  };
+  static std::vector<Block> blocks_of(std::span<const float> matrices, std::size_t rows, std::size_t columns);
 
   const neural::VectorMath* math_ = &neural::vector_math();
   Sections sections_;
@@ -144,6 +152,7 @@ class JointModel {
   JointVocabulary source_, target_;
   std::span<const float> source_embeddings_, source_weights_, tables_, bias_;
   std::span<const float> second_weights_, second_bias_, output_, output_bias_, share_;
+  std::vector<Block> source_blocks_, second_blocks_;
 };
 
 }  // namespace treeglot

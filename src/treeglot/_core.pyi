@@ -3155,6 +3155,14 @@ def neural_dot(a: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C
 def neural_tanh(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
     """The hyperbolic tangents by registers of so many floats: for tests."""
 
+def neural_tanh_of_sum(parts: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], length: int, width: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+    """
+    The hyperbolic tangents of the sum of vectors, by registers of so many floats: for tests.
+    """
+
+def neural_multiply(a: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: int, width: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+    """The product of matrices, by registers of so many floats: for tests."""
+
 class GrammarFormat(enum.Enum):
     """Text formats of grammars."""
 

@@ -71,6 +71,25 @@ def test_tanh_is_the_same_for_all_registers() -> None:
     assert np.isfinite(_core.neural_tanh(np.full(16, np.nan, np.float32), 4)).all()
 
 
+@pytest.mark.parametrize("parts", [1, 2, 5])
+def test_tanh_of_a_sum_is_that_of_the_sum(parts: int) -> None:
+    values = np.random.default_rng(parts).normal(0, 1, (parts, 48)).astype(np.float32)
+    widths = [width for width in (4, 8, 16) if width <= _core.register_width()]
+    found = [_core.neural_tanh_of_sum(values.ravel(), 48, width) for width in widths]
+    assert len({each.tobytes() for each in found}) == 1
+    np.testing.assert_allclose(found[0], np.tanh(values.astype(np.float64).sum(axis=0)), atol=2e-6)
+
+
+@pytest.mark.parametrize(("rows", "depth", "columns"), [(1, 1, 16), (3, 7, 48), (4, 16, 32), (9, 33, 80)])
+def test_products_are_the_same_for_all_registers(rows: int, depth: int, columns: int) -> None:
+    draw = np.random.default_rng(depth)
+    a, b = (draw.normal(0, 1, shape).astype(np.float32) for shape in ((rows, depth), (depth, columns)))
+    widths = [width for width in (4, 8, 16) if width <= _core.register_width()]
+    found = [_core.neural_multiply(a.ravel(), b.ravel(), columns, width) for width in widths]
+    assert len({each.tobytes() for each in found}) == 1
+    np.testing.assert_allclose(found[0].reshape(rows, columns), a.astype(np.float64) @ b, atol=1e-5)
+
+
 def test_rare_words_fall_back() -> None:
     model = random_model(
         ["see"],
