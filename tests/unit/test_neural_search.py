@@ -22,6 +22,7 @@ from treeglot.models import load
 from treeglot.models.joint import join
 from treeglot.models.kinds import find_kind
 from treeglot.models.neural import add_neural
+from treeglot.neural.average import average
 from treeglot.neural.options import JointOptions
 from treeglot.syntax import Alignment
 
@@ -128,6 +129,26 @@ def test_a_lexical_network_scores_the_translation_of_each_source_word(models: di
             expected = reference.score(found.words, hypothesis.text.split(), Alignment(hypothesis.links))
             assert len(expected) == len(found.words)
             assert hypothesis.features["neural_lexical"] == pytest.approx(sum(expected), abs=1e-4)
+
+
+def test_a_plain_language_model_and_a_mean_score_as_numpy_does(tmp_path: Path) -> None:
+    trained("hiero", tmp_path / "model")
+    words = [word for word in load(tmp_path / "model").translator.table.target_words if not word.startswith("<")]
+    plain = random_model([], words, seed=5, has_source=False, embedding=0)
+    each = [random_model(sorted({w for line in LINES for w in line[1:]}), words, seed=seed) for seed in (6, 7, 8)]
+    for name, network in {"plain": plain, "mean": average(each)}.items():
+        network.write(str(tmp_path / "network.bin"))
+        add_neural(tmp_path / "model", tmp_path / "network.bin", weight=WEIGHT, name=name)
+    model = load(tmp_path / "model")
+    assert {*model.translator.networks} == {"plain", "mean"}
+    for source in sources("hiero"):
+        [found] = model.translator.translate_batch([model.reader.kind.prepare(source)], 20)
+        assert found.hypotheses, found.problem
+        for hypothesis in found.hypotheses:
+            links = Alignment([(at, i) for i, at in enumerate(hypothesis.affiliations)])
+            for name, network in model.translator.networks.items():
+                expected = Reference(network).score(found.words, hypothesis.text.split(), links)
+                assert hypothesis.features[f"neural_{name}"] == pytest.approx(sum(expected), abs=1e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS)
