@@ -1,19 +1,25 @@
 """Spark against DuckDB: the same bytes? CPU seconds of both, for kinds of models on a corpus.
 
-    python bench/spark.py SAMPLE --kinds hiero c2d t2t-fuzzy dep2str s2d --kill
-    python bench/spark.py DATA/zh-en --kinds hiero --names train.zh train.lc.en train.align
+    python bench/spark.py SAMPLE --kinds hiero c2d t2t-fuzzy dep2str s2d --shard 500
+    python bench/spark.py DATA/zh-en --names train.zh train.lc.en train.gdfa --shard 5000
 
-SAMPLE is a folder that `treeglot sample` wrote. With --kill an executor dies in the middle of each extraction.
+SAMPLE is a folder that `treeglot sample` wrote. Each kind is trained three times: with DuckDB, with Spark, and with a
+Spark whose executors die in the middle of each extraction. CPU time is that of all processes of the session, which a
+thread reads twice a second; what a process uses after its last reading is missed.
 """
 
 import argparse
 import os
-import resource
 import shutil
 import signal
+import threading
 import time
 import warnings
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+
+from record import add_option, column, record
 
 from treeglot.corpus import Corpus
 from treeglot.models import train
@@ -55,9 +61,41 @@ def corpus_of(kind, folder, names):
     return Corpus(source=source, target=target, alignments=links, **parses)
 
 
-def cpu():
-    own = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-    return sum(each.ru_utime + each.ru_stime for each in own)
+class SessionTime(threading.Thread):
+    """The CPU seconds of all processes of this session, also of those that have ended."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        with suppress(PermissionError):  # it leads a group already, and so does its session serve
+            os.setsid()
+        self.session = os.getsid(0)
+        self.seconds = {}
+
+    def run(self):
+        while True:
+            self.read()
+            time.sleep(0.5)
+
+    def read(self):
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):
+                cells = path.read_text().rpartition(")")[2].split()
+                if int(cells[3]) == self.session:
+                    key = path.parent.name, cells[19]  # a number may come again, with another start
+                    self.seconds[key] = (int(cells[11]) + int(cells[12])) / os.sysconf("SC_CLK_TCK")
+        return sum(self.seconds.values())
+
+
+def on_spark(kind, corpus, folder, engine):
+    with engine:
+        train(kind, corpus, folder, force=True, engine=engine, report=print)
+
+
+def measured(clock, work):
+    """The CPU seconds and the seconds that work takes."""
+    began = clock.read(), time.monotonic()
+    work()
+    return clock.read() - began[0], time.monotonic() - began[1]
 
 
 def main():
@@ -65,38 +103,33 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--kinds", nargs="+", default=["hiero"])
     parser.add_argument("--names", nargs=3, default=["train.zh", "train.en", "train.align"])
-    parser.add_argument("--master", default="local-cluster[2,1,2048]")
+    parser.add_argument("--master", default="local-cluster[2,1,1024]")
     parser.add_argument("--shard", type=int, default=parts.PAIRS)
     parser.add_argument("--shuffle", default="4")
-    parser.add_argument("--kill", action="store_true")
     parser.add_argument("--work", type=Path, default=Path("bench-spark"))
+    add_option(parser)
     given = parser.parse_args()
     parts.PAIRS = given.shard
     warnings.simplefilter("ignore")
-    settings = {"spark.sql.shuffle.partitions": given.shuffle, "spark.executor.memory": "1g"}
-    with (Mortal if given.kill else Spark)(given.master, settings) as engine:
-        for kind in given.kinds:
-            corpus = corpus_of(kind, given.folder, given.names)
-            here, there = given.work / f"{kind}-here", given.work / f"{kind}-there"
-            began = cpu(), time.monotonic()
-            train(kind, corpus, here, force=True)
-            middle = cpu(), time.monotonic()
-            train(kind, corpus, there, force=True, engine=engine, report=print)
-            end = cpu(), time.monotonic()
-            same = [
-                name
-                for name in ("rules.parquet", "rules.table")
-                if (here / name).read_bytes() == (there / name).read_bytes()
-            ]
-            print(
-                f"{kind}: same bytes of {' and '.join(same) or 'nothing'}; "
-                f"DuckDB {middle[0] - began[0]:.1f} CPU s, {middle[1] - began[1]:.0f} s; "
-                f"Spark {end[1] - middle[1]:.0f} s",
-                flush=True,
-            )
-            assert len(same) == 2
-            shutil.rmtree(here)
+    clock, rows = SessionTime(), []
+    clock.start()
+    for kind in given.kinds:
+        corpus = corpus_of(kind, given.folder, given.names)
+        here = given.work / f"{kind}-here"
+        rows.append([kind, "DuckDB", *measured(clock, partial(train, kind, corpus, here, force=True)), None])
+        for name, engine in (("Spark", Spark), ("Spark, executors killed", Mortal)):
+            there = given.work / f"{kind}-there"
+            opened = engine(given.master, {"spark.sql.shuffle.partitions": given.shuffle})
+            spent = measured(clock, partial(on_spark, kind, corpus, there, opened))
+            files = ("rules.parquet", "rules.table")
+            same = [file for file in files if (here / file).read_bytes() == (there / file).read_bytes()]
+            rows.append([kind, name, *spent, " and ".join(same) or "none"])
+            print(rows[-2], rows[-1], flush=True)
+            assert same == list(files), same
             shutil.rmtree(there)
+        shutil.rmtree(here)
+        columns = [column("kind"), column("engine"), column("CPU s", 1), column("s", 1), column("same bytes")]
+        record(given.json, columns, rows)
 
 
 if __name__ == "__main__":
