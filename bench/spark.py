@@ -4,7 +4,7 @@
     python bench/spark.py DATA/zh-en --names train.zh train.lc.en train.gdfa --shard 5000
 
 SAMPLE is a folder that `treeglot sample` wrote. Each kind is trained three times: with DuckDB, with Spark, and with a
-Spark whose executors die in the middle of each extraction. CPU time is that of all processes of the session, which a
+Spark whose executors die in the middle of each extraction. One session of Spark trains all kinds. CPU time is that of all processes of the session, which a
 thread reads twice a second; what a process uses after its last reading is missed.
 """
 
@@ -54,6 +54,9 @@ class Mortal(Spark):
         return found
 
 
+ENGINES = {"Spark": Spark, "Spark, executors killed": Mortal}
+
+
 def corpus_of(kind, folder, names):
     source, target, links = (folder / name for name in names)
     wanted = [need.split("|")[0] for need in find_kind(kind).files]
@@ -86,11 +89,6 @@ class SessionTime(threading.Thread):
         return sum(self.seconds.values())
 
 
-def on_spark(kind, corpus, folder, engine):
-    with engine:
-        train(kind, corpus, folder, force=True, engine=engine, report=print)
-
-
 def measured(clock, work):
     """The CPU seconds and the seconds that work takes."""
     began = clock.read(), time.monotonic()
@@ -113,23 +111,28 @@ def main():
     warnings.simplefilter("ignore")
     clock, rows = SessionTime(), []
     clock.start()
-    for kind in given.kinds:
-        corpus = corpus_of(kind, given.folder, given.names)
-        here = given.work / f"{kind}-here"
-        rows.append([kind, "DuckDB", *measured(clock, partial(train, kind, corpus, here, force=True)), None])
-        for name, engine in (("Spark", Spark), ("Spark, executors killed", Mortal)):
-            there = given.work / f"{kind}-there"
-            opened = engine(given.master, {"spark.sql.shuffle.partitions": given.shuffle})
-            spent = measured(clock, partial(on_spark, kind, corpus, there, opened))
-            files = ("rules.parquet", "rules.table")
-            same = [file for file in files if (here / file).read_bytes() == (there / file).read_bytes()]
-            rows.append([kind, name, *spent, " and ".join(same) or "none"])
-            print(rows[-2], rows[-1], flush=True)
-            assert same == list(files), same
-            shutil.rmtree(there)
-        shutil.rmtree(here)
-        columns = [column("kind"), column("engine"), column("CPU s", 1), column("s", 1), column("same bytes")]
-        record(given.json, columns, rows)
+    columns = [column("kind"), column("engine"), column("CPU s", 1), column("s", 1), column("same bytes")]
+    corpora = {kind: corpus_of(kind, given.folder, given.names) for kind in given.kinds}
+    for kind, corpus in corpora.items():
+        rows.append([kind, "DuckDB", *measured(clock, partial(train, kind, corpus, given.work / kind, force=True)), ""])
+    for name, engine in ENGINES.items():
+        with engine(given.master, {"spark.sql.shuffle.partitions": given.shuffle}) as opened:
+            rows.append(["(start)", name, *measured(clock, lambda opened=opened: opened.session), ""])
+            for kind, corpus in corpora.items():
+                there = given.work / f"{kind}-there"
+                work = partial(train, kind, corpus, there, force=True, engine=opened, report=print)
+                rows.append([kind, name, *measured(clock, work), _same(given.work / kind, there)])
+                print(rows, flush=True)
+                record(given.json, columns, rows)
+                shutil.rmtree(there)
+    shutil.rmtree(given.work)
+
+
+def _same(here, there):
+    files = ("rules.parquet", "rules.table")
+    same = [file for file in files if (here / file).read_bytes() == (there / file).read_bytes()]
+    assert same == list(files), same
+    return " and ".join(same)
 
 
 if __name__ == "__main__":
