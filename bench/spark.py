@@ -4,8 +4,8 @@
     python bench/spark.py DATA/zh-en --names train.zh train.lc.en train.gdfa --shard 5000
 
 SAMPLE is a folder that `treeglot sample` wrote. Each kind is trained three times: with DuckDB, with Spark, and with a
-Spark whose executors die in the middle of each extraction. One session of Spark trains all kinds. CPU time is that of all processes of the session, which a
-thread reads twice a second; what a process uses after its last reading is missed.
+Spark whose executors die in the middle of each extraction. One session of Spark trains all kinds. CPU time is that of
+all processes of the session, which a thread reads twice a second; what a process uses after its last reading is missed.
 """
 
 import argparse
