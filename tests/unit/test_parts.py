@@ -36,7 +36,7 @@ def test_parts_give_the_table_of_the_whole(case: str, tmp_path: Path) -> None:
     for file in ("words.parquet", "lexical.parquet"):
         assert (folder / file).read_bytes() == (whole.folder / file).read_bytes()
     assert table(found, tmp_path / "parts.parquet") == expected
-    assert not list(folder.glob("pairs-*"))
+    assert not list(folder.glob("*.shard"))
 
 
 def test_one_part_gives_the_table_of_the_whole(tmp_path: Path) -> None:
@@ -156,10 +156,10 @@ def test_a_part_without_its_files_or_of_another_program_is_made_again(
 def test_shards_that_are_not_what_was_written_are_refused(tmp_path: Path) -> None:
     class Damaging(DuckDB):
         def map(self, function, shared, items):
-            (shared.folder / items[0].file).write_bytes(b"")
+            items[0].file(shared.folder).write_bytes(b"")
             return super().map(function, shared, items)
 
-    with pytest.raises(TreeglotError, match=r"pairs-000000.bin: is not what was written; expected the same file"):
+    with pytest.raises(TreeglotError, match=r"000000.shard: is not what was written; expected the same file"):
         extract_in_parts("hiero", pairs_with(()), tmp_path, None, Damaging())
 
 

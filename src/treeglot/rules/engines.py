@@ -7,18 +7,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from treeglot.base.errors import TreeglotError, UsageError
+from treeglot.base.shards import Machines, R, S, T
 from treeglot.rules.columns import reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 EngineName: TypeAlias = Literal["duckdb", "spark"]
-S = TypeVar("S")
-T = TypeVar("T")
-R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -29,17 +27,11 @@ class Statement:
     sql: str
 
 
-class Engine(Protocol):
+class Engine(Machines, Protocol):
     """Runs queries in the SQL that DuckDB and Spark share: no QUALIFY, no macros, max_by rather than arg_max."""
 
     def run(self, files: Mapping[str, Sequence[Path]], statements: Sequence[Statement]) -> Iterator[pa.RecordBatch]:
         """The rows of the last statement; `files` are Parquet files by the name that the statements use."""
-
-    def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
-        """What `function(shared, item)` gives for each item, in order. Other machines may call it, more than once."""
-
-    def calls_at_once(self) -> int:
-        """How many calls of `map`'s function share the memory and the cores of one process or machine."""
 
 
 @dataclass(frozen=True)

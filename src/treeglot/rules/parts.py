@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
-import zstandard
 
 from treeglot._core import Bitext, Extractor, LexicalTable, Vocabulary, VocabularyBuilder
-from treeglot.base.errors import FormatError, TreeglotError, UsageError
+from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.files import PathLike, read_json, write_binary, write_json
 from treeglot.base.program import program
+from treeglot.base.shards import Shard, pack
 from treeglot.corpus.pairs import Pair
 from treeglot.rules.collect import Part
 from treeglot.rules.count_files import FILES, write_tallies
@@ -32,17 +32,6 @@ from treeglot.rules.prologue import Prologue
 
 PAIRS = 20_000  # of a shard
 TALLIES = 64  # that a shard can be written in, at most
-
-
-@dataclass(frozen=True)
-class Shard:
-    """Some pairs of a corpus in a file."""
-
-    number: int
-    first: int  # pairs before it
-    pairs: int
-    file: str
-    digest: str
 
 
 @dataclass(frozen=True)
@@ -133,7 +122,7 @@ def extract_in_parts(
     sums = {name: counts[name] for name in (parts[0].counts if parts else made.core.counts)}
     tallies, rows = sum(part.tallies for part in parts), sum(part.rows for part in parts)
     for each in shards:
-        (folder / each.file).unlink()
+        each.file(folder).unlink()
     known = words, words.lexical
     return finish(folder, extractor, options, made, known, tallies, rows, sums | dict(seen()), occurrence_parts)
 
@@ -149,12 +138,9 @@ def _read(pairs: Iterable[Pair], folder: Path, size: int) -> tuple[list[Shard], 
             united |= pair.share is not None
             builder.append(pair.source, pair.target, pair.links, pair.share)
             prologue.see(pair)
-        content = zstandard.ZstdCompressor(level=1).compress(pickle.dumps(batch, protocol=5))
         number = len(shards)
-        made = Shard(
-            number, number * size, len(batch), f"pairs-{number:06}.bin", blake2b(content, digest_size=16).hexdigest()
-        )
-        with write_binary(folder / made.file) as stream:
+        made, content = pack(number, number * size, len(batch), batch)
+        with write_binary(made.file(folder)) as stream:
             stream.write(content)
         shards.append(made)
 
@@ -164,15 +150,6 @@ def _read(pairs: Iterable[Pair], folder: Path, size: int) -> tuple[list[Shard], 
     if not shards:
         write([])
     return shards, builder.finish(), prologue, Bitext.united_parts if united else 1
-
-
-def _load(shared: Shared, shard: Shard) -> list[Pair]:
-    path = shared.folder / shard.file
-    content = path.read_bytes()
-    if blake2b(content, digest_size=16).hexdigest() != shard.digest:
-        raise FormatError(str(path), 0, "is not what was written; expected the same file on all machines")
-    pairs: list[Pair] = pickle.loads(zstandard.ZstdDecompressor().decompress(content))
-    return pairs
 
 
 def _extractor(shared: Shared, pairs: list[Pair], first: int = 0) -> Extracting:
@@ -192,7 +169,7 @@ def _extractor(shared: Shared, pairs: list[Pair], first: int = 0) -> Extracting:
 
 def find_keys(shared: Shared, shard: Shard) -> list[bytes]:
     """The keys of the labels of a shard's pairs, in order."""
-    core = _extractor(shared, _load(shared, shard), shard.first).core
+    core = _extractor(shared, shard.load(shared.folder), shard.first).core
     core.find_keys(len(shared.prologue), shared.threads)
     return core.keys
 
@@ -202,14 +179,14 @@ def count_shard(shared: Shared, shard: Shard) -> Counted:
     marker, key = _marker(shared.folder, shard.number), _key(shared, shard)
     if there := _counted(marker, key):
         return there
-    core: Extractor = _extractor(shared, _load(shared, shard), shard.first).core
+    core: Extractor = _extractor(shared, shard.load(shared.folder), shard.first).core
     first = shard.number * TALLIES
     begin, lexical = len(shared.prologue), LexicalTable(*shared.lexical)
     limits = (shared.memory, shared.threads)
     tallies, rows = write_tallies(core, begin, lexical, shared.folder, first, shared.alone, *limits)
     if tallies > TALLIES:
         wanted = f"{TALLIES} at most; give it more memory, or shards of fewer pairs"
-        raise TreeglotError(f"the rules of {shard.pairs:,} pairs were written in {tallies} pieces; expected {wanted}")
+        raise TreeglotError(f"the rules of {shard.records:,} pairs were written in {tallies} pieces; expected {wanted}")
     own = Counter(core.counts)
     own.subtract(_extractor(shared, []).core.counts)  # what it counts of the prologue when it is made
     made = Counted(key, tallies, rows, {name: own[name] for name in core.counts})

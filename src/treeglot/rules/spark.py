@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from treeglot.base.errors import TreeglotError, UsageError
+from treeglot.base.shards import R, S, T
 from treeglot.rules.columns import reading
-from treeglot.rules.engines import R, S, Statement, T
+from treeglot.rules.engines import Statement
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -1,0 +1,300 @@
+"""Work in shards: tasks on several machines take some records each, and their parts are joined in order.
+
+    .OUT.parts/000000.shard  the records of a task; the driver reads the input once and writes them
+    .OUT.parts/000000.part   what the task made of them
+    .OUT.parts/000000.json   written last: what the part was made by, its digest, and what the task says of it
+
+The folder is beside the output. All machines must see it under the same path. A run that fails leaves it there, and the
+same run finds the finished parts.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import pickle
+import shutil
+import socket
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from treeglot.base.errors import FormatError, TreeglotError, UsageError
+from treeglot.base.files import CHUNK, PathLike, read_json, write_binary, write_json
+from treeglot.base.program import program
+
+S = TypeVar("S")
+T = TypeVar("T")
+R = TypeVar("R")
+
+SHARED = "expected a folder that all machines see under the same path"
+
+
+class Machines(Protocol):
+    """Where tasks run."""
+
+    def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
+        """What `function(shared, item)` gives for each item, in order. Other machines may call it, more than once."""
+
+    def calls_at_once(self) -> int:
+        """How many calls of `map`'s function share the memory and the cores of one process or machine."""
+
+
+class Job(Protocol):
+    """What is done with each shard: a value that is sent to the machines. Its `repr` tells it from other jobs."""
+
+    def open(self) -> Any:
+        """What all shards of a process need, such as a model."""
+
+    def run(self, opened: Any, records: Any, first: int, threads: int, part: Path) -> dict[str, Any]:
+        """Write the part of some records, which `first` records precede. Gives what JSON can hold, for the driver."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Some records of the input, in a file."""
+
+    number: int
+    first: int  # records before it
+    records: int
+    digest: str  # of the file
+
+    def file(self, folder: Path) -> Path:
+        """Where its records are."""
+        return folder / f"{self.number:06}.shard"
+
+    def load(self, folder: Path) -> Any:
+        """Its records; a file that is missing or other than it was written is an error."""
+        import zstandard
+
+        path = self.file(folder)
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise _unseen(path, error) from error
+        if digest_of(content) != self.digest:
+            raise FormatError(str(path), 0, "is not what was written; expected the same file on all machines")
+        return pickle.loads(zstandard.ZstdDecompressor().decompress(content))
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a task made of a shard: a file, and what the job says of it."""
+
+    path: Path
+    shard: Shard
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What all tasks of a job have in common; a process opens the job once for each digest."""
+
+    folder: Path
+    digest: str  # of the program and the job
+    threads: int = field(compare=False)
+    job: Job = field(compare=False)
+
+
+def pack(number: int, first: int, records: int, value: Any) -> tuple[Shard, bytes]:
+    """A shard, and the content of its file."""
+    import zstandard
+
+    content = zstandard.ZstdCompressor(level=1).compress(pickle.dumps(value, protocol=5))
+    return Shard(number, first, records, digest_of(content)), content
+
+
+def digest_of(content: bytes) -> str:
+    """The digest of a shard's content."""
+    return blake2b(content, digest_size=16).hexdigest()
+
+
+def shards_of(records: Iterable[T], size: int) -> Iterator[tuple[list[T], int]]:
+    """Records in lists of `size`, each with its length."""
+    stream = iter(records)
+    while batch := list(islice(stream, size)):
+        yield batch, len(batch)
+
+
+def state_of(*paths: PathLike) -> str:
+    """The files at these paths and in these folders, by path, size and time: part of the key of what they give.
+
+    Names that begin with a dot do not count: they are of files in the making.
+    """
+    known = []
+    for path in map(Path, paths):
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            hidden = any(name.startswith(".") for name in file.relative_to(path).parts)
+            if file.is_file() and not hidden:
+                known.append((str(file.resolve()), file.stat()))
+    return repr([(name, stat.st_size, stat.st_mtime_ns) for name, stat in known])
+
+
+@contextmanager
+def in_shards(
+    job: Job,
+    shards: Iterable[tuple[Any, int]],
+    out: PathLike,
+    machines: Machines,
+    *,
+    key: str = "",
+    threads: int = 1,
+    report: Callable[[str], None] = lambda line: None,
+) -> Iterator[list[Part]]:
+    """Run a job on shards of records, each given with its number of records. Yields the parts in order.
+
+    The parts are in a folder beside `out`, which is removed when the block ends without an error. Parts of an earlier
+    run are kept if program, job, `key` and records are the same. `threads` are those of one machine; the tasks that it
+    runs at once share them. Python's warnings of tasks are given again, each once.
+    """
+    target = Path(out).resolve()
+    folder = target.parent / f".{target.name}.parts"
+    digest = blake2b(repr((program(), job, key)).encode(), digest_size=16).hexdigest()
+    with _locked(folder, out):
+        written = _write(folder, digest, shards)
+        if finished := _remove_others(folder, digest, written):
+            report(f"{finished:,} of {len(written):,} parts are from an earlier run")
+        work = Work(folder, digest, max(1, threads // machines.calls_at_once()), job)
+        try:
+            made = machines.map(run_shard, work, written)
+        except BaseException:
+            done = sum(_finished(folder, shard, digest) is not None for shard in written)
+            report(f"{done:,} of {len(written):,} parts are finished; the same command continues with them")
+            raise
+        for text in dict.fromkeys(text for one in made for text in one["warnings"]):
+            warnings.warn(text, stacklevel=3)
+        parts = [Part(_part(folder, shard), shard, one["facts"]) for shard, one in zip(written, made, strict=True)]
+        for part, one in zip(parts, made, strict=True):
+            _check(part.path, one["digest"])
+        yield parts
+        shutil.rmtree(folder)
+
+
+def join(parts: Iterable[Part], out: PathLike) -> None:
+    """Write the parts to `out`, one after the other."""
+    with write_binary(out) as stream:
+        for part in parts:
+            with part.path.open("rb") as content:
+                shutil.copyfileobj(content, stream, CHUNK)
+
+
+def run_shard(work: Work, shard: Shard) -> dict[str, Any]:
+    """Write the part of a shard, unless it is there. Another call for the same shard writes the same."""
+    if there := _finished(work.folder, shard, work.digest):
+        return there
+    path = _part(work.folder, shard)
+    records, opened = shard.load(work.folder), _opened(work)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        facts = work.job.run(opened, records, shard.first, work.threads, path)
+    told = list(dict.fromkeys(str(one.message) for one in caught))
+    made = {"key": _key(work.digest, shard), "digest": _file_digest(path), "facts": facts, "warnings": told}
+    write_json(_marker(work.folder, shard), made)
+    return made
+
+
+@lru_cache(maxsize=1)
+def _opened(work: Work) -> Any:
+    """What the job needs; the driver opens it too, and shows what is said of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return work.job.open()
+
+
+@contextmanager
+def _locked(folder: Path, out: PathLike) -> Iterator[None]:
+    folder.mkdir(exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise UsageError(f"another run writes {os.fspath(out)}; expected one at a time") from None
+    except OSError as error:  # some network file systems have no locks
+        if error.errno not in (errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS):
+            raise
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _write(folder: Path, digest: str, shards: Iterable[tuple[Any, int]]) -> list[Shard]:
+    """Write the shards whose parts are not there."""
+    written: list[Shard] = []
+    first = 0
+    for value, records in shards:
+        shard, content = pack(len(written), first, records, value)
+        if _finished(folder, shard, digest) is None:
+            with write_binary(shard.file(folder)) as stream:
+                stream.write(content)
+        written.append(shard)
+        first += records
+    return written
+
+
+def _remove_others(folder: Path, digest: str, shards: Sequence[Shard]) -> int:
+    """Remove all but these shards and their finished parts. How many parts stay."""
+    kept: set[Path] = set()
+    finished = 0
+    for shard in shards:
+        if _finished(folder, shard, digest) is None:
+            kept.add(shard.file(folder))
+        else:
+            kept |= {_part(folder, shard), _marker(folder, shard)}
+            finished += 1
+    for path in folder.iterdir():
+        if path not in kept:
+            path.unlink()
+    return finished
+
+
+def _finished(folder: Path, shard: Shard, digest: str) -> dict[str, Any] | None:
+    """What the task of a shard said when it had written its part; none if there is no such part."""
+    try:
+        found = read_json(_marker(folder, shard), key=str, digest=str, facts=dict, warnings=list)
+        same = found["key"] == _key(digest, shard) and found["digest"] == _file_digest(_part(folder, shard))
+    except (OSError, FormatError):
+        return None
+    return found if same else None
+
+
+def _check(path: Path, digest: str) -> None:
+    """Refuse a part that is not what a task says that it wrote."""
+    try:
+        same = _file_digest(path) == digest
+    except OSError as error:
+        raise _unseen(path, error) from error
+    if not same:
+        raise FormatError(str(path), 0, "is not what a task wrote; expected the same file on all machines")
+
+
+def _unseen(path: Path, error: OSError) -> TreeglotError:
+    return TreeglotError(f"{path}: {error.strerror} on {socket.gethostname()}; {SHARED}")
+
+
+def _file_digest(path: Path) -> str:
+    digest = blake2b(digest_size=16)
+    with path.open("rb") as stream:
+        while chunk := stream.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _key(digest: str, shard: Shard) -> str:
+    return f"{digest}-{shard.first}-{shard.digest}"
+
+
+def _part(folder: Path, shard: Shard) -> Path:
+    return folder / f"{shard.number:06}.part"
+
+
+def _marker(folder: Path, shard: Shard) -> Path:
+    return folder / f"{shard.number:06}.json"
