@@ -201,6 +201,11 @@ void bind_lm_train(nb::module_& m) {
           "options"_a, "classes"_a = nb::none())
       .def_prop_ro("sentences", guarded(&NgramTrainer::sentences), "Sentences so far.")
       .def_prop_ro("tokens", guarded(&NgramTrainer::tokens), "Words so far.")
+      .def_prop_ro("waiting", guarded(&NgramTrainer::waiting), "Words that `take_block` would give.")
+      .def("take_block", guarded([](NgramTrainer& trainer) { return as_array(trainer.take_block()); }),
+           "The sentences since the last call, in numbers of words, for `sort_ngrams`. All runs must come back.")
+      .def("add_run", guarded(&NgramTrainer::add_run), "path"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "Add the sorted run of a block, from a file.")
       .def("write_arpa",
            guarded([](NgramTrainer& trainer, const std::string& name, const WriteCallable& write,
                       const std::optional<ProgressCallable>& progress) {
@@ -221,6 +226,21 @@ void bind_lm_train(nb::module_& m) {
              return std::make_tuple(std::move(sink.estimate), std::move(report));
            }),
            "name"_a, "progress"_a.none(), "Estimate the model in memory; to be called once.");
+
+  m.def(
+      "sort_ngrams",
+      [](const ArrayIn<std::uint32_t>& words, int order, const WriteCallable& write) {
+        NgramTrainOptions options;
+        options.order = order;
+        options.check();
+        const auto target = to_write(write);
+        const nb::gil_scoped_release release;
+        sort_block(as_span(words), static_cast<unsigned>(order), [&](std::span<const std::uint32_t> records) {
+          target({reinterpret_cast<const char*>(records.data()), records.size_bytes()});
+        });
+      },
+      "words"_a, "order"_a, "write"_a,
+      "Count the n-grams of a block that a trainer gave, and call `write` with the bytes of its sorted run.");
 
   nb::class_<TrainingText>(m, "TrainingText", "A text that a trainer is fed with, in chunks of any size.")
       .def(nb::init<std::string, WordSink&>(), "file"_a, "trainer"_a, nb::keep_alive<1, 3>())

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,12 +17,22 @@ namespace treeglot {
 // A record is an n-gram of the highest order with its last word first, then its plain count in two words. Where a
 // sentence begins inside of it, the rest is <s>. Because words are reversed, records are in the order of their words.
 // The shorter n-grams that end an n-gram are the beginnings of its record.
+//
+// Another machine may sort a block: it writes the records of the run to a file, which is then added here.
+using RunWriter = std::function<void(std::span<const std::uint32_t> words)>;
+
+// Gives the records of a block of whole sentences, in pieces. Throws std::invalid_argument for other words.
+void sort_block(std::span<const Symbol> words, unsigned order, const RunWriter& write);
+
 class NgramRuns {
  public:
   NgramRuns(unsigned order, std::uint64_t memory, const std::string& folder);
 
   // Sorts and counts the n-grams of a block of whole sentences, each from <s> to </s>.
   void add(std::span<const Symbol> words, std::size_t vocabulary);
+
+  // Copies a run that sort_block gave, from a file. Throws FormatError if it is no run of that vocabulary.
+  void add_file(const std::string& path, std::size_t vocabulary);
 
   std::size_t size() const { return runs_.size(); }
   std::size_t width() const { return order_ + 2; }

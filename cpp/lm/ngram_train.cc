@@ -132,9 +132,13 @@ void NgramTrainer::end_sentence() {
   if (words_.size() >= block) spill();
 }
 
-void NgramTrainer::spill() {
+NgramRuns& NgramTrainer::runs() {
   if (!runs_) runs_ = std::make_unique<NgramRuns>(order_, memory_, options_.folder);
-  runs_->add(words_, vocabulary_.size());
+  return *runs_;
+}
+
+void NgramTrainer::spill() {
+  runs().add(words_, vocabulary_.size());
   words_.clear();
   sentence_ = 0;
 }
@@ -228,6 +232,11 @@ void NgramTrainer::finish_spilled(const std::string& name, NgramSink& sink, cons
     return adjust_counts(*stream, vocabulary_.size(), thresholds_, memory_, options_.folder);
   }();
   runs_.reset();
+  if (counts.total != report_.tokens + report_.sentences || counts.size(1) != vocabulary_.size()) {
+    throw FormatError(name, 0,
+                      "has " + std::to_string(report_.tokens + report_.sentences) + " words and ends of lines, but " +
+                          std::to_string(counts.total) + " were counted; expected the runs of all blocks");
+  }
   progress("merging", report_.runs, report_.runs);
   report_.counted = counts.sizes;
   report_.kept = counts.kept;

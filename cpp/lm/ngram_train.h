@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/symbols.h"
@@ -67,6 +68,15 @@ class NgramTrainer final : public WordSink {
   std::uint64_t sentences() const { return report_.sentences; }
   std::uint64_t tokens() const { return report_.tokens; }
 
+  // The sentences since the last call that have not been spilled, for sort_block on another machine. Its runs come back
+  // through add_run, in any order; the caller must bring them all.
+  std::vector<Symbol> take_block() {
+    sentence_ = 0;
+    return std::exchange(words_, {});
+  }
+  void add_run(const std::string& path) { runs().add_file(path, vocabulary_.size()); }
+  std::uint64_t waiting() const { return words_.size(); }  // words that take_block would give, with <s> and </s>
+
   // Estimates the model and gives it to `sink`; to be called once. `name` is what errors call the text.
   NgramTrainReport finish(const std::string& name, NgramSink& sink, const Progress& progress);
 
@@ -75,6 +85,7 @@ class NgramTrainer final : public WordSink {
     const std::uint32_t found = classes_->find(text);
     return found == WordClasses::kNone ? Symbols::kNone : vocabulary_.intern(std::to_string(found));
   }
+  NgramRuns& runs();
   void spill();
   void set_discounts(const std::string& name, const std::vector<CountsOfCounts>& counts);
   void finish_in_memory(const std::string& name, NgramSink& sink, const Progress& progress);

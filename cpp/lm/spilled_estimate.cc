@@ -4,6 +4,7 @@
 #include <bit>
 #include <optional>
 
+#include "base/error.h"
 #include "base/hash_index.h"
 #include "lm/kneser_ney.h"
 #include "lm/special_words.h"
@@ -36,6 +37,7 @@ class Adjuster {
   // The next n-gram of the highest order, last word first.
   void add(const std::uint32_t* record) {
     const std::uint64_t count = get64(record + highest_);
+    counts_.total += count;
     const auto* begin_of_sentence = std::find(record, record + highest_, kSentenceBegin);
     const auto length = static_cast<unsigned>(std::min<std::ptrdiff_t>(begin_of_sentence - record + 1, highest_));
     unsigned same = 0;  // words that it shares with the n-gram before it
@@ -277,6 +279,7 @@ class Estimator {
          reader.advance()) {
       const SpilledCount count = SpilledCount::of(reader.get() + order);
       const std::uint32_t context = index.find(reader.get() + 1);
+      if (context >= sums.size()) throw FormatError("sorted runs", 0, "an n-gram has no context; expected all runs");
       sums[context].add(count.count, !count.pruned);
       found.put(context);
       found.put64(count.count);

@@ -41,6 +41,7 @@ struct SpilledCounts {
   std::vector<ScratchFile> orders;               // of order 2 and up
   std::vector<std::uint64_t> sizes, kept;        // n-grams, and those that are not pruned; of order 1 and up
   std::vector<CountsOfCounts> counts_of_counts;  // of order 1 and up
+  std::uint64_t total = 0;                       // of the plain counts
 
   std::uint64_t size(unsigned order) const { return sizes[order - 1]; }
   const ScratchFile& file(unsigned order) const { return orders[order - 2]; }

@@ -1530,6 +1530,18 @@ class NgramTrainer(WordSink):
     def tokens(self) -> int:
         """Words so far."""
 
+    @property
+    def waiting(self) -> int:
+        """Words that `take_block` would give."""
+
+    def take_block(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """
+        The sentences since the last call, in numbers of words, for `sort_ngrams`. All runs must come back.
+        """
+
+    def add_run(self, path: str) -> None:
+        """Add the sorted run of a block, from a file."""
+
     def write_arpa(self, name: str, write: Callable[[bytes], object], progress: Callable[[str, int, int], object] | None) -> NgramTrainReport:
         """
         Estimate the model and call `write` with the bytes of the ARPA file, block by block; to be called once.
@@ -1537,6 +1549,11 @@ class NgramTrainer(WordSink):
 
     def estimate(self, name: str, progress: Callable[[str, int, int], object] | None) -> tuple[EstimatedNgrams, NgramTrainReport]:
         """Estimate the model in memory; to be called once."""
+
+def sort_ngrams(words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], order: int, write: Callable[[bytes], object]) -> None:
+    """
+    Count the n-grams of a block that a trainer gave, and call `write` with the bytes of its sorted run.
+    """
 
 class TrainingText:
     """A text that a trainer is fed with, in chunks of any size."""

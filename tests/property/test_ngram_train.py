@@ -13,6 +13,7 @@ from kneser_ney import BOS, Model, assert_close, conditional, read_arpa, slow_tw
 
 from treeglot.lm import train_ngram
 from treeglot.lm.train import DiscountWarning, Training
+from treeglot.rules.engines import DuckDB
 
 WORDS = st.sampled_from(["a", "b", "c", "d", "e", "f", "g"])
 LINES = st.lists(st.lists(WORDS, max_size=8).map(" ".join), min_size=1, max_size=30)
@@ -94,3 +95,21 @@ def test_little_memory_and_many_threads_give_the_same_bytes(tmp_path: Path, orde
     for field in ("sentences", "tokens", "types", "counted", "kept", "discounts", "fallbacks"):
         assert getattr(plain.report, field) == getattr(little.report, field)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["little", "plain", "threads"]
+
+
+@pytest.mark.parametrize("prune", [(), (0, 0, 1)])
+@pytest.mark.parametrize("order", [1, 2, 3, 5, 9])
+def test_blocks_that_others_sort_give_the_same_bytes(
+    tmp_path: Path, order: int, prune: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treeglot.lm.text.LINES_AT_A_TIME", 300)
+    monkeypatch.setattr("treeglot.lm.train.BLOCK", 1)
+    lines = random_text(order, 1000, 60)
+    thresholds = prune[:order]
+    plain = train_to(tmp_path / "plain", lines, order, prune=thresholds)
+    blocks = train_to(tmp_path / "blocks", lines, order, prune=thresholds, machines=DuckDB(), scratch=tmp_path)
+    assert blocks.report.runs == 4
+    assert (tmp_path / "blocks").read_bytes() == (tmp_path / "plain").read_bytes()
+    for field in ("sentences", "tokens", "types", "counted", "kept", "discounts", "fallbacks"):
+        assert getattr(plain.report, field) == getattr(blocks.report, field)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["blocks", "plain"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
 import lzma
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +16,13 @@ from kneser_ney import assert_close, read_arpa
 from messages import messages
 from peer_lm import kenlm, needs_kenlm
 
+from treeglot._core import NgramTrainer, TrainingText, sort_ngrams
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.sizes import parse_size
 from treeglot.cli import main
 from treeglot.lm import train_ngram
 from treeglot.lm.train import DiscountWarning
+from treeglot.rules.engines import DuckDB
 
 GOLDEN = Path(__file__).parents[1] / "golden/lm"  # pets.*.arpa: what lmplz of KenLM 0.3.0 made of pets.txt
 SHARED = Path(__file__).parents[2].parent / "shared/data"
@@ -287,3 +291,95 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().err == "error: --prune is 'x'; expected counts such as '0 0 1'\n"
     assert main(["lm", "train", str(text), "--order", "12"]) == 2
     assert capsys.readouterr().err == "error: order is 12; expected 1 to 9\n"
+
+
+def block_of(order: int, *lines: str) -> tuple[NgramTrainer, np.ndarray, bytes]:
+    """A trainer, the block that it gave, and its sorted run."""
+    trainer = NgramTrainer({"order": order})
+    text = TrainingText("text", trainer)
+    text.feed("".join(f"{line}\n" for line in lines).encode())
+    text.finish()
+    assert trainer.waiting == sum(len(line.split()) + 2 for line in lines)
+    block = trainer.take_block()
+    assert trainer.waiting == 0
+    run = io.BytesIO()
+    sort_ngrams(block, order, run.write)
+    return trainer, block, run.getvalue()
+
+
+def test_a_sorted_run_has_ngrams_with_their_last_word_first() -> None:
+    _, block, run = block_of(2, "a b", "b b a", "a b")
+    a, b = 3, 4
+    assert block.tolist() == [1, a, b, 2, 1, b, b, a, 2, 1, a, b, 2]
+    records = np.frombuffer(run, dtype=np.uint32).reshape(-1, 4).tolist()
+    assert records == [
+        [2, a, 1, 0],
+        [2, b, 2, 0],
+        [a, 1, 2, 0],
+        [a, b, 1, 0],
+        [b, 1, 1, 0],
+        [b, a, 2, 0],
+        [b, b, 1, 0],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "record"),
+    [
+        (lambda words: words[:-1], 7),  # cut off
+        (lambda words: [*words[4:8], *words[:4]], 2),  # not sorted
+        (lambda words: [*words[:4], *words[:4]], 2),  # the same again
+        (lambda words: [5, *words[1:]], 1),  # a word that the text has not
+        (lambda words: [2, 0, *words[2:]], 1),  # <unk>
+        (lambda words: [1, 1, *words[2:]], 1),  # <s> at the end
+        (lambda words: [2, 2, *words[2:]], 1),  # </s> inside
+        (lambda words: [2, 3, 0, 0, *words[4:]], 1),  # no count
+    ],
+)
+def test_a_damaged_run_is_refused(change: Callable[[list[int]], list[int]], record: int, tmp_path: Path) -> None:
+    trainer, _, run = block_of(2, "a b", "b b a", "a b")
+    changed = np.array(change(np.frombuffer(run, dtype=np.uint32).tolist()), dtype=np.uint32)
+    (tmp_path / "run").write_bytes(changed.tobytes())
+    with pytest.raises(FormatError, match=f"run: record {record} is damaged; expected a sorted run of 2-grams"):
+        trainer.add_run(str(tmp_path / "run"))
+
+
+def test_all_runs_must_come_back(tmp_path: Path) -> None:
+    trainer, _, run = block_of(2, "a b", "b b a", "a b")
+    with pytest.raises(OSError, match="No such file"):
+        trainer.add_run(str(tmp_path / "none"))
+    (tmp_path / "run").write_bytes(run[:-16])
+    trainer.add_run(str(tmp_path / "run"))
+    with pytest.raises(
+        FormatError, match="text: has 10 words and ends of lines, but 9 were counted; expected the runs"
+    ):
+        trainer.estimate("text", None)
+    # As many words, but not those of the text: (b, a) has no context.
+    trainer, _, run = block_of(3, "a b", "c c")
+    records = np.frombuffer(run, dtype=np.uint32).reshape(-1, 5).copy()
+    records[-1, 0:3] = 5, 4, 4
+    (tmp_path / "run").write_bytes(records.tobytes())
+    trainer.add_run(str(tmp_path / "run"))
+    with pytest.raises(FormatError, match="sorted runs: an n-gram has no context; expected all runs"):
+        trainer.estimate("text", None)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ([3, 2], "word 0 of a block is number 3; expected sentences from <s> to </s>"),
+        ([1, 3, 1, 2], "word 2 of a block is number 1; expected sentences"),
+        ([1, 0, 2], "word 1 of a block is number 0; expected sentences"),
+        ([1, 3], "a block ends within a sentence; expected whole sentences"),
+    ],
+)
+def test_what_is_no_block_is_refused(words: list[int], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        sort_ngrams(np.array(words, dtype=np.uint32), 2, lambda data: None)
+    with pytest.raises(ValueError, match="order is 0; expected 1 to 9"):
+        sort_ngrams(np.array([1, 2], dtype=np.uint32), 0, lambda data: None)
+
+
+def test_machines_write_a_file() -> None:
+    with pytest.raises(UsageError, match="machines count n-grams for a file; expected `out`"):
+        train_ngram(["a b"], 2, machines=DuckDB())

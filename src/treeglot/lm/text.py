@@ -26,19 +26,39 @@ def feed(
     progress: Progress | None = None,
 ) -> str:
     """Give a trainer all words of a text: a file, `-` for standard input, or lines or lists of words. Its name."""
+    name, steps = feed_steps(trainer, text, name, progress)
+    for _ in steps:
+        pass
+    return name
+
+
+def feed_steps(
+    trainer: NgramTrainer | WordClassTrainer,
+    text: PathLike | Iterable[Line],
+    name: str | None = None,
+    progress: Progress | None = None,
+) -> tuple[str, Iterator[None]]:
+    """The name of a text, and an iterator that gives a trainer more of its words at each step."""
     if isinstance(text, str | os.PathLike):
         name = name or os.fspath(text)
         chunks = read_chunks(text)
     else:
         name = name or "text"
         chunks = _encode(text, name)
+    return name, _feed(trainer, chunks, name, progress)
+
+
+def _feed(
+    trainer: NgramTrainer | WordClassTrainer, chunks: Iterator[bytes], name: str, progress: Progress | None
+) -> Iterator[None]:
     to = TrainingText(name, trainer)
     for chunk in chunks:
         to.feed(chunk)
         if progress is not None:
             progress("counting", trainer.tokens, 0)
+        yield
     to.finish()
-    return name
+    yield
 
 
 def _encode(lines: Iterable[Line], name: str) -> Iterator[bytes]:

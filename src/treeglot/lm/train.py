@@ -5,21 +5,23 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from treeglot._core import EstimatedNgrams, NgramTrainer, NgramTrainReport
+from treeglot._core import EstimatedNgrams, NgramTrainer, NgramTrainReport, sort_ngrams
 from treeglot.base.errors import UsageError
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import Range
+from treeglot.base.shards import Machines, in_shards
 from treeglot.base.sizes import parse_size
 from treeglot.lm.classes import WordClasses
-from treeglot.lm.text import Line, Progress, feed
+from treeglot.lm.text import Line, Progress, feed, feed_steps
 
 HIGHEST_ORDER = 9  # of the core's
 FALLBACK = (0.5, 1.0, 1.5)  # as lmplz --discount_fallback
+BLOCK = 5_000_000  # words that a task sorts, about
 
 
 class DiscountWarning(UserWarning):
@@ -50,6 +52,8 @@ def train_ngram(
     out: PathLike | None = None,
     name: str | None = None,
     progress: Progress | None = None,
+    machines: Machines | None = None,
+    report: Callable[[str], None] = lambda line: None,
 ) -> Training:
     """Estimate an n-gram model from a text: a file, `-` for standard input, or lines or lists of words.
 
@@ -58,7 +62,8 @@ def train_ngram(
     0, 1]` drops n-grams that occur once, from trigrams on. Data beyond `memory` is sorted in the folder `scratch` (by
     default the system's folder for temporary files). If the text is too small or too repetitive to estimate discounts,
     `fallback` replaces them with a `DiscountWarning`; with None this is an error. Messages call the text `name`. With
-    `classes`, the model is over the classes of the words. The result does not depend on `memory` and `threads`.
+    `classes`, the model is over the classes of the words. The result does not depend on `memory` and `threads`. With
+    `machines`, which need `out`, their tasks count blocks of the text, and the counts are merged here (docs/scale.md).
 
     >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
     >>> training = train_ngram(lines, order=2)
@@ -67,13 +72,18 @@ def train_ngram(
     >>> training.estimate.vocabulary[:5]
     ['<unk>', '<s>', '</s>', 'a', 'b']
     """
-    options = {"order": order, "prune": list(prune), "fallback": fallback, "threads": threads}
+    options: dict[str, Any] = {"order": order, "prune": list(prune), "fallback": fallback, "threads": threads}
     options |= {"memory": parse_size(memory), "folder": os.fspath(scratch or tempfile.gettempdir())}
     try:
         trainer = NgramTrainer(options, classes.core if classes is not None else None)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    name = feed(trainer, text, name, progress)
+    if machines is None:
+        name = feed(trainer, text, name, progress)
+    elif out is None:
+        raise UsageError("machines count n-grams for a file; expected `out`")
+    else:
+        name = _count_elsewhere(trainer, options, text, name, progress, out, machines, report)
     training = _finish(trainer, name, out, progress, classes)
     for failed, problem in training.report.fallbacks:
         used = ", ".join(f"{amount:g}" for amount in training.report.discounts[failed - 1])
@@ -81,6 +91,51 @@ def train_ngram(
             f"{name}: {problem}; fallback discounts for order {failed}: {used}", DiscountWarning, stacklevel=2
         )
     return training
+
+
+@dataclass(frozen=True)
+class SortBlock:
+    """Sorts and counts the n-grams of a block of words, given by number."""
+
+    order: int
+
+    def open(self) -> None:
+        """Nothing: a block has all that it takes."""
+
+    def run(self, opened: None, records: Any, first: int, threads: int, part: Path) -> dict[str, Any]:
+        """Write the sorted run of a block."""
+        import numpy as np
+
+        with write_binary(part) as stream:
+            sort_ngrams(np.frombuffer(records, dtype=np.uint32), self.order, stream.write)
+        return {}
+
+
+def _count_elsewhere(
+    trainer: NgramTrainer,
+    options: Mapping[str, Any],
+    text: PathLike | Iterable[Line],
+    name: str | None,
+    progress: Progress | None,
+    out: PathLike,
+    machines: Machines,
+    report: Callable[[str], None],
+) -> str:
+    """Number the words of a text here, and have machines count its blocks. The name of the text."""
+    name, steps = feed_steps(trainer, text, name, progress)
+    block = min(BLOCK, options["memory"] // 100)  # before the trainer sorts them itself for lack of memory
+
+    def blocks() -> Iterator[tuple[bytes, int]]:
+        for _ in steps:
+            if trainer.waiting >= block:
+                yield trainer.take_block().tobytes(), 1
+        if trainer.waiting:
+            yield trainer.take_block().tobytes(), 1
+
+    with in_shards(SortBlock(options["order"]), blocks(), out, machines, report=report) as parts:
+        for part in parts:
+            trainer.add_run(os.fspath(part.path))
+    return name
 
 
 def _finish(
