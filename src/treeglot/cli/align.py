@@ -11,11 +11,24 @@ import typer
 
 from treeglot.align.aligners import DEFAULT
 from treeglot.base.errors import FormatError, UsageError
+from treeglot.cli.machines import RECORDS, open_machines, refuse_with_spark
 from treeglot.cli.output import Progress, say, shown_warnings, warn
-from treeglot.cli.parameters import FILE, NewFile, NewFolder, Settings, Threads, set_option, set_values
+from treeglot.cli.parameters import (
+    FILE,
+    MasterOption,
+    NewFile,
+    NewFolder,
+    Settings,
+    Threads,
+    Where,
+    set_option,
+    set_values,
+)
 
 if TYPE_CHECKING:
     from treeglot.align import Aligner
+    from treeglot.align.job import AlignShard
+    from treeglot.base.shards import Machines
     from treeglot.syntax import Alignment, ParseForest, Tree
 
 
@@ -66,18 +79,31 @@ def align(
         Path | None, typer.Option(help="Gold alignments: print the error rate, precision and recall.")
     ] = None,
     threads: Threads = 1,
+    engine: Where = "local",
+    master: MasterOption = "",
 ) -> None:
     """Align the words of a parallel corpus.
 
     The same command continues an interrupted run. Until then its state is beside OUT.
     """
-    from treeglot.align import score_alignments
+    from treeglot.align.job import AlignShard
     from treeglot.syntax import write
     from treeglot.syntax.formats import read_alignments
 
     needed = save or lexicon or posteriors or source_trees or target_trees
     _check(method, symmetrization, update and model is None, method == "eflomal" and bool(needed))
     pairs = PairFiles(source, target)
+    with open_machines(engine, master, threads, out) as machines:
+        if machines is not None:
+            refuse_with_spark(save=save, update=update, lexicon=lexicon, posteriors=posteriors)
+            if model is None:
+                raise UsageError("--engine spark aligns with a saved aligner; expected --model")
+            job = AlignShard(
+                model.resolve(), symmetrization, (bool(source_trees), bool(target_trees)), constituent_cost
+            )
+            _align_elsewhere(job, pairs, source_trees, target_trees, out, threads, machines)
+            _compare(gold, source, list(read_alignments(out, "pharaoh")) if gold is not None else [])
+            return
     state = None if model is not None else _state(out, save)
     with shown_warnings(), Progress("aligning", unit="%", total=100) as progress:
 
@@ -104,12 +130,48 @@ def align(
         _write_posteriors(aligner, pairs, posteriors, threads)
     if state is not None:
         shutil.rmtree(state, ignore_errors=True)
-    if gold is not None:
-        wanted = list(read_alignments(gold))
-        if len(wanted) != len(found):
-            raise FormatError(str(gold), 0, f"has {len(wanted)} lines; expected {len(found)}, as {source} has")
-        judged = score_alignments(found, wanted)
-        say(f"AER {judged.aer:.4f}, precision {judged.precision:.4f}, recall {judged.recall:.4f}, F1 {judged.f1:.4f}")
+    _compare(gold, source, found)
+
+
+def _compare(gold: Path | None, source: Path, found: list[Alignment]) -> None:
+    """Print how the links compare with gold ones, if there are any."""
+    from treeglot.align import score_alignments
+    from treeglot.syntax.formats import read_alignments
+
+    if gold is None:
+        return
+    wanted = list(read_alignments(gold))
+    if len(wanted) != len(found):
+        raise FormatError(str(gold), 0, f"has {len(wanted)} lines; expected {len(found)}, as {source} has")
+    judged = score_alignments(found, wanted)
+    say(f"AER {judged.aer:.4f}, precision {judged.precision:.4f}, recall {judged.recall:.4f}, F1 {judged.f1:.4f}")
+
+
+def _align_elsewhere(
+    job: AlignShard,
+    pairs: PairFiles,
+    source_trees: Path | None,
+    target_trees: Path | None,
+    out: Path,
+    threads: int,
+    machines: Machines,
+) -> None:
+    """Align in shards on a cluster."""
+    from treeglot.base.shards import in_shards, join, shards_of, state_of
+
+    job.open()  # an aligner that cannot be read is an error before the work
+    given = ((source_trees, pairs.files[0]), (target_trees, pairs.files[1]))
+    parses = [found for found in (_parses(path, text) for path, text in given) if found is not None]
+    records = ((*pair, *each) for pair, *each in zip(pairs, *parses, strict=True))
+    key = state_of(job.model)
+    with (
+        Progress("aligning", unit="pairs") as progress,
+        in_shards(job, shards_of(records, RECORDS), out, machines, key=key, threads=threads, report=say) as parts,
+    ):
+        join(parts, out)
+        progress.update(sum(part.shard.records for part in parts))
+    for problem in pairs.problems():
+        warn(problem)
 
 
 class PairFiles:

@@ -7,11 +7,11 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -106,14 +106,11 @@ def run(
     """
     from contextlib import nullcontext
 
-    from treeglot.base.files import batches, write_binary
+    from treeglot.base.files import write_binary
 
     translate = translate or translator.translate_batch
-    for name in translator.unknown_weights:
-        warn(f"the weights name {name!r}, which is no feature of this model")
-    warn_left_out(translator.left_out)
-    margin = math.inf if output.margin is None else output.margin
-    done = _Done(output, source, first)
+    warn_of(translator)
+    done = Done(output, source, first)
     with (
         _resumed(output) if output.key else write_binary(output.out) as stream,
         write_binary(output.forest) if output.forest is not None else nullcontext() as forests,
@@ -123,28 +120,54 @@ def run(
             if line == b"\n" or b'"problem": ' in line:
                 done.refuse(translate([given])[0])
             done.number += 1
-        for batch in batches(sources, BATCH):
-            found = translate(batch, max(output.kbest or 0, 1), output.distinct, output.threads)
-            for given, translation in zip(batch, found, strict=True):
-                done.refuse(translation)
-                stream.write(render(translation, done.number, output).encode())
-                if forests is not None:
-                    if len(translation.sentences) > 1:
-                        raise UsageError(f"{source}:{done.number + first}: --forest is for one sentence a line")
-                    line = EMPTY if translation.problem else translation.forest(margin).to_json().encode()
-                    forests.write(line + b"\n")
-                done.add(given, translation)
-            stream.flush()
-            progress.update(done.number)
+        translate_into(stream, forests, sources, translate, done, progress.update)
     done.draw()
     done.report()
     return done.terms
 
 
-class _Done:
+def warn_of(translator: Translator | ForeignTranslator) -> None:
+    """Say which weights and rules a translator does not use."""
+    for name in translator.unknown_weights:
+        warn(f"the weights name {name!r}, which is no feature of this model")
+    warn_left_out(translator.left_out)
+
+
+def translate_into(
+    stream: IO[bytes],
+    forests: IO[bytes] | None,
+    sources: Iterable[Source],
+    translate: Callable[..., list[Translation]],
+    done: Done,
+    update: Callable[[float], None] = lambda number: None,
+) -> None:
+    """Translate and write in batches; `done` counts the results."""
+    from treeglot.base.files import batches
+
+    output = done.output
+    margin = math.inf if output.margin is None else output.margin
+    flush = output.out.suffix not in COMPRESSED  # there it would change the bytes, and nobody reads them before the end
+    for batch in batches(sources, BATCH):
+        found = translate(batch, max(output.kbest or 0, 1), output.distinct, output.threads)
+        for given, translation in zip(batch, found, strict=True):
+            done.refuse(translation)
+            stream.write(render(translation, done.number, output).encode())
+            if forests is not None:
+                if len(translation.sentences) > 1:
+                    raise UsageError(f"{done.source}:{done.number + done.first}: --forest is for one sentence a line")
+                line = EMPTY if translation.problem else translation.forest(margin).to_json().encode()
+                forests.write(line + b"\n")
+            done.add(given, translation)
+        if flush:
+            stream.flush()
+        update(done.number)
+
+
+class Done:
     """The results of a finished run: counts, and drawings of its translations."""
 
-    def __init__(self, output: Output, source: Path, first: int) -> None:
+    def __init__(self, output: Output, source: Path, first: int, tell: Callable[[str], None] = warn) -> None:
+        """`first` is the place in `source` of the first sentence; `tell` is told what cannot be translated."""
         from treeglot.corpus.doubts import Doubts
 
         self.output, self.source, self.first = output, source, first
@@ -156,11 +179,28 @@ class _Done:
         self.drawn: list[tuple[str, str]] = []
         self.picture: str | None = None
         self.trees: list[Dependency | None] = []
+        self.tell = tell
+
+    def facts(self) -> dict[str, Any]:
+        """All counts, as JSON has them; `take` adds them to those of another run."""
+        found: dict[str, Any] = {name: getattr(self, name) for name in ("number", "bad", "words", "seconds")}
+        doubts = {name: count for name, count in vars(self.doubts).items() if name != "name"}
+        return found | {"notes": dict(self.notes), "terms": list(self.terms.items()), "doubts": doubts}
+
+    def take(self, facts: Mapping[str, Any]) -> None:
+        """Add the counts of another run."""
+        for name in ("number", "bad", "words", "seconds"):
+            setattr(self, name, getattr(self, name) + facts[name])
+        for name, count in facts["doubts"].items():
+            setattr(self.doubts, name, getattr(self.doubts, name) + count)
+        self.notes.update(facts["notes"])
+        for entry, count in facts["terms"]:
+            self.terms[entry] += count
 
     def refuse(self, translation: Translation) -> None:
         """Counts and names what cannot be translated."""
         if translation.problem:
-            warn(f"{self.source}:{self.number + self.first}: {translation.problem}{REFUSED}")
+            self.tell(f"{self.source}:{self.number + self.first}: {translation.problem}{REFUSED}")
             self.bad += 1
 
     def add(self, given: Source, translation: Translation) -> None:
@@ -205,14 +245,8 @@ class _Done:
             say(f"{number:,} sentences, {self.words:,} words: {self.seconds:.2f} s of CPU, {each:.2f} ms each")
         if self.output.svg is not None and self.picture is None:
             raise TreeglotError(f"there is no derivation to draw: {self.output.svg} is not written")
-        if not self.output.skip_bad:
-            check_translated(self.bad, number)
-
-
-def check_translated(bad: int, number: int) -> None:
-    """Refuse to end well if some inputs were not translated."""
-    if bad:
-        raise TreeglotError(f"{bad:,} of {number:,} inputs could not be translated; --skip-bad accepts that")
+        if self.bad and not self.output.skip_bad:
+            raise TreeglotError(f"{self.bad:,} of {number:,} inputs could not be translated; --skip-bad accepts that")
 
 
 @contextmanager

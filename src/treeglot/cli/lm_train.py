@@ -10,8 +10,9 @@ import typer
 from treeglot.base.errors import UsageError
 from treeglot.cli.dependency_model import TagColumn, TreeFile, TreeFormat
 from treeglot.cli.dependency_model import train as train_trees
+from treeglot.cli.machines import open_machines, refuse_with_spark
 from treeglot.cli.output import Stages, say, shown_warnings
-from treeglot.cli.parameters import FILE, Threads
+from treeglot.cli.parameters import FILE, MasterOption, Threads, Where
 
 STAGES = {"counting": "words", "sorting": "words", "merging": "sorted runs", "writing": "n-grams"}
 
@@ -60,14 +61,17 @@ def lm_train(
     ] = None,
     from_: TreeFormat = None,
     read_tags: TagColumn = None,
+    engine: Where = "local",
+    master: MasterOption = "",
 ) -> None:
     """Train an n-gram model from text, or a dependency model from trees.
 
     Both use interpolated modified Kneser-Ney smoothing, n-gram models in the same way as lmplz.
     """
     if dependency is not None:
-        if (order, prune, memory, scratch, fallback, threads, classes) != (5, "0", "2G", None, True, 1, None):
-            given = "--order, --prune, --memory, --scratch, --no-fallback, --threads and --classes"
+        options = (order, prune, memory, scratch, fallback, threads, classes, engine, master)
+        if options != (5, "0", "2G", None, True, 1, None, "local", ""):
+            given = "--order, --prune, --memory, --scratch, --no-fallback, --threads, --classes, --engine and --master"
             raise UsageError(f"{given} are for n-gram models")
         with Stages({"counting": "trees"}) as stages:
             trees = TreeFile(str(text), from_, read_tags)
@@ -84,7 +88,9 @@ def lm_train(
         thresholds = [int(count) for count in prune.replace(",", " ").split()]
     except ValueError:
         raise UsageError(f"--prune is {prune!r}; expected counts such as '0 0 1'") from None
-    with shown_warnings(), Stages(STAGES) as stages:
+    if classes is not None:
+        refuse_with_spark(classes=engine == "spark")
+    with open_machines(engine, master, threads, out) as machines, shown_warnings(), Stages(STAGES) as stages:
         training = train_ngram(
             text,
             order,
@@ -96,6 +102,8 @@ def lm_train(
             classes=WordClasses.read(classes) if classes is not None else None,
             out=out if classes is None else None,
             progress=stages.update,
+            machines=machines,
+            report=say,
         )
         if classes is not None:
             compile_ngram(training, out)

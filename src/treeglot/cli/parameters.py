@@ -41,6 +41,10 @@ EngineOption = Annotated[
     Literal["duckdb", "spark"],
     typer.Option(help="Where rules are extracted and scored: here, or on a Spark cluster. The result is the same."),
 ]
+Where = Annotated[
+    Literal["local", "spark"],
+    typer.Option(help="Where the work is done: here, or in shards on a Spark cluster. The result is the same."),
+]
 MasterOption = Annotated[
     str, typer.Option(help="The cluster of --engine spark, such as spark://HOST:7077; default: this machine.")
 ]

@@ -5,15 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from treeglot.base.errors import UsageError
-from treeglot.cli.output import say, track, warn
-from treeglot.cli.parameters import NewFile, Out
-from treeglot.parse.parser import Parsed, ParsingOptions
+from treeglot.cli.machines import RECORDS, open_machines, refuse_with_spark
+from treeglot.cli.output import Progress, say, track, warn
+from treeglot.cli.parameters import MasterOption, NewFile, Out, Where
+from treeglot.parse.parser import GrammarParser, Parsed, ParsingOptions
+
+if TYPE_CHECKING:
+    from treeglot.base.shards import Machines
+    from treeglot.parse.job import ParseShard
 
 
 def parse(
@@ -43,6 +49,8 @@ def parse(
     ] = None,
     level: Annotated[int | None, typer.Option(help="The finest level used; all by default.")] = None,
     options: ParsingOptions = ParsingOptions(),  # noqa: B008
+    engine: Where = "local",
+    master: MasterOption = "",
 ) -> None:
     """Parse tokenised sentences into packed forests, their best trees, or another package's parses.
 
@@ -50,6 +58,7 @@ def parse(
     with the number of such sentences and their lines; --report lists every sentence.
     """
     from treeglot.parse import load_parser
+    from treeglot.parse.job import ParseShard, encode_lists
     from treeglot.syntax import write
     from treeglot.syntax.formats import read_text
 
@@ -64,6 +73,8 @@ def parse(
             or report is not None
             or level is not None
             or options != ParsingOptions(threads=options.threads)
+            or engine != "local"
+            or master
         ):
             raise UsageError(f"{model} is another package's parser; expected --out and --to alone")
         _parse_with(model, text, out, to)
@@ -71,15 +82,44 @@ def parse(
     if str(out) == str(report) == "-":
         raise UsageError("--out and --report are both standard output")
     format_name = "" if kbest else _format(out, to, trees)
+    with open_machines(engine, master, options.threads, out) as machines:
+        if machines is not None:
+            refuse_with_spark(report=report)
+            alone = replace(options, threads=1)
+            job = ParseShard(str(Path(model).resolve()), alone, level, str(out), format_name, kbest)
+            _parse_elsewhere(job, text, options.threads, machines)
+            return
     parser = load_parser(model, options, level)
     parse_all = parser.trees if format_name == "brackets" else parser.forests
     with _reporting(report) as told:
         found = told(track(parse_all(read_text(text)), "parsing", unit="sentences"))
         if kbest:
-            _write_lists(out, (parser.kbest_of(parsed.value, kbest) for parsed in found))
+            _write_lists(out, encode_lists(parser, (parsed.value for parsed in found), kbest))
         else:
             write(out, (parsed.value for parsed in found), format_name)
+    _tell(parser)
+
+
+def _tell(parser: GrammarParser) -> None:
     (warn if parser.cut or parser.counts.keys() - {"parsed", "no_words"} else say)(parser.summary())
+
+
+def _parse_elsewhere(job: ParseShard, text: Path, threads: int, machines: Machines) -> None:
+    """Parse in shards on a cluster."""
+    from treeglot.base.shards import in_shards, join, shards_of, state_of
+    from treeglot.syntax.formats import read_text
+
+    parser, sentences, out = job.open(), read_text(text), Path(job.out)
+    key = state_of(job.model)
+    with (
+        Progress("parsing", unit="sentences") as progress,
+        in_shards(job, shards_of(sentences, RECORDS), out, machines, key=key, threads=threads, report=say) as parts,
+    ):
+        join(parts, out)
+        progress.update(sum(part.shard.records for part in parts))
+    for part in parts:
+        parser.take(**part.facts)
+    _tell(parser)
 
 
 def adapts(model: str) -> bool:
@@ -119,14 +159,12 @@ def _format(out: Path, to: str | None, trees: bool) -> str:
     return name
 
 
-def _write_lists(out: Path, lists: Iterator[list[tuple[float, Any]]]) -> None:
-    from treeglot._core import write_brackets
+def _write_lists(out: Path, lists: Iterator[bytes]) -> None:
     from treeglot.base.files import Pause, write_binary
 
     with write_binary(out) as stream:
         for found in lists:
-            lines = [f"{score:.6f}\t{write_brackets(tree)}\n" for score, tree in found]
-            stream.write("".join([*(lines or ["(())\n"]), "\n"]).encode())
+            stream.write(found)
             if Pause.now:
                 stream.flush()
 

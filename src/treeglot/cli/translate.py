@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from treeglot.base.errors import UsageError
-from treeglot.cli.decoding import REFUSED, Output, check_translated, given_weights, run, searched
-from treeglot.cli.output import say, shown_warnings
+from treeglot.base.files import write_binary
+from treeglot.cli.decoding import Done, Output, given_weights, run, searched, translate_into, warn_of
+from treeglot.cli.machines import RECORDS, open_machines, refuse_with_spark
+from treeglot.cli.output import Progress, say, shown_warnings, warn
 from treeglot.cli.parameters import (
     InputFormat,
     MasterOption,
@@ -22,12 +25,14 @@ from treeglot.cli.parameters import (
     NewFile,
     Settings,
     TimeLimit,
+    Where,
     set_option,
     set_values,
 )
 from treeglot.cli.show import index_range
 
 if TYPE_CHECKING:
+    from treeglot.base.shards import Machines
     from treeglot.decode import Translation
     from treeglot.decode.translator import Source
     from treeglot.models import Model
@@ -71,42 +76,22 @@ def translate(
         bool, typer.Option("--document", help="Translate the file in place; suffixes other than .txt imply it.")
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue where the same command was interrupted.")] = False,
-    engine: Annotated[
-        Literal["local", "spark"],
-        typer.Option(help="Translate here, or in shards on a Spark cluster. The output is the same."),
-    ] = "local",
+    engine: Where = "local",
     master: MasterOption = "",
 ) -> None:
     """Translate text or sentences in words with a trained model."""
-    given_here = dict(locals())
-    if engine == "spark" or master:
-        _spread(**given_here)
-        return
-    from treeglot.base.options import changed, options_of, unknown
-    from treeglot.decode import SearchOptions
     from treeglot.documents.files import is_document
-    from treeglot.models import load
 
+    limits = {"markup": markup, "pop_limit": pop_limit, "time_limit": time_limit, "span_limit": span_limit, "mbr": mbr}
+    opening = Opening(model, corrections, glossary, weights, set_values(settings), limits, abstain)
     with shown_warnings():
-        loaded = load(model)
-        if corrections is not None:
-            loaded = loaded.with_corrections(corrections)
+        loaded = opening.open()
     if loaded.corrections is not None:
         say(f"corrections: {len(loaded.corrections):,} hold")
-    if glossary is not None:
-        loaded = loaded.with_glossary(glossary)
     if weights is not None:
-        loaded = loaded.with_weights(given_weights(weights))
-    given = set_values(settings)
-    for name in given.keys() - {"search"}:
-        raise UsageError(unknown("option", name, [f"search.{o.name}" for o in options_of(SearchOptions)]))
-    options = changed(loaded.file, given).search
-    options = searched(
-        options, markup=markup, pop_limit=pop_limit, time_limit=time_limit, span_limit=span_limit, mbr=mbr
-    )
-    if options != loaded.translator.options:
-        loaded = loaded.with_search(options)
+        given_weights(weights)
     if document or (format is None and is_document(source)):
+        refuse_with_spark(document=engine == "spark")
         others = (format, markup, dependencies, resume, index != "1-", abstain)
         if any(others) or output != Output(output.out, threads=output.threads):
             raise UsageError(f"{source} is a document, which is translated whole; expected --out and --threads alone")
@@ -119,58 +104,121 @@ def translate(
     output = replace(output, dependencies=dependencies, key=key)
     if dependencies is not None and not loaded.translator.makes_trees:
         raise UsageError("the model makes no dependency trees: --dependencies is for those that do, such as c2d")
-    batch: Callable[..., list[Translation]] = loaded.translate_batch
-    if abstain is not None:
-        from treeglot.models.confidence import translate_sure
-
-        if loaded.translator.judge is None:
-            raise UsageError(f"{model} has no confidence.json; expected `treeglot confidence` before --abstain")
-        batch = partial(translate_sure, loaded, abstain)
+    batch = opening.batch(loaded)
     first, last = index_range(index)
     sources = loaded.read(source, format)
     chosen = islice(_lines(sources) if markup else sources, first - 1, last)
-    with shown_warnings():
-        terms = run(loaded.translator, chosen, source, output, first, batch)
+    with open_machines(engine, master, output.threads, output.out) as machines, shown_warnings():
+        if machines is None:
+            terms = run(loaded.translator, chosen, source, output, first, batch)
+        else:
+            own = (output.forest, output.html, output.svg)
+            refuse_with_spark(forest=own[0], html=own[1], svg=own[2], dependencies=dependencies, resume=resume)
+            job = TranslateShard(opening.resolved(), replace(output, threads=1), source, first)
+            terms = _run_elsewhere(job, loaded, chosen, output, machines)
     if loaded.glossary is not None:
         entries = {entry for entry in terms if entry >= 0}
         times = sum(terms[entry] for entry in entries)
         say(f"glossary: {len(entries):,} of {len(loaded.glossary.entries):,} entries used, {times:,} times")
 
 
-def _spread(
-    model: Path, source: Path, output: Output, engine: Literal["local", "spark"], master: str, **given: Any
-) -> None:
-    """Translate on the machines of a cluster, which all see the model, the input and the folder of the output."""
-    from treeglot.cli.spread import spread
-    from treeglot.documents.files import is_document
-    from treeglot.models import load
-    from treeglot.rules.engines import open_engine
+@dataclass(frozen=True)
+class Opening:
+    """The model that translates, and what it is given."""
 
-    plain = Output(output.out, trace=output.trace, threads=output.threads, skip_bad=output.skip_bad)
-    if output != plain or given["dependencies"] or given["resume"] or given["index"] != "1-":
-        refused = "--kbest, --json, --forest, --html, --svg, --time, --dependencies, --resume and --index"
-        raise UsageError(f"--engine spark writes a line for each sentence; it does not take {refused}")
-    if str(source) == "-" or str(output.out) == "-":
-        raise UsageError(
-            "--engine spark needs files that all machines see; expected a file of sentences, and --out FILE"
-        )
-    if given["document"] or (given["format"] is None and is_document(source)):
-        raise UsageError(f"{source} is a document, which is translated whole; expected no --engine")
-    with open_engine("spark" if engine == "spark" else "duckdb", master, output.threads) as opened:
-        if opened is not None:
-            files = {name: given[name] for name in ("glossary", "corrections", "weights")}
-            given |= {name: path.resolve() for name, path in files.items() if path is not None}
-            given |= {"model": model.resolve(), "source": source.resolve(), "output": output}
-            records = sum(1 for _ in load(model).read(source, given["format"]))
-            told = spread(partial(translate_shard, given), records, output.out, opened)
-            if not output.skip_bad:
-                check_translated(sum(line.endswith(REFUSED) for line in told), records)
+    model: Path
+    corrections: Path | None
+    glossary: Path | None
+    weights: Path | None
+    settings: dict[str, Any]
+    limits: dict[str, Any]
+    abstain: float | None
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """The files and folders that are read, by field."""
+        named = {name: getattr(self, name) for name in ("model", "corrections", "glossary", "weights")}
+        return {name: path for name, path in named.items() if path is not None}
+
+    def resolved(self) -> Opening:
+        """The same for another machine, which may work in another folder."""
+        return replace(self, **{name: path.resolve() for name, path in self.files.items()})  # type: ignore[arg-type]
+
+    def open(self) -> Model:
+        """The model."""
+        from treeglot.base.options import changed, options_of, unknown
+        from treeglot.decode import SearchOptions
+        from treeglot.decode.weights import read_weights
+        from treeglot.models import load
+
+        loaded = load(self.model)
+        if self.corrections is not None:
+            loaded = loaded.with_corrections(self.corrections)
+        if self.glossary is not None:
+            loaded = loaded.with_glossary(self.glossary)
+        if self.weights is not None:
+            loaded = loaded.with_weights(read_weights(self.weights))
+        for name in self.settings.keys() - {"search"}:
+            raise UsageError(unknown("option", name, [f"search.{o.name}" for o in options_of(SearchOptions)]))
+        options = searched(changed(loaded.file, self.settings).search, **self.limits)
+        return loaded if options == loaded.translator.options else loaded.with_search(options)
+
+    def batch(self, model: Model) -> Callable[..., list[Translation]]:
+        """What translates a batch."""
+        if self.abstain is None:
+            return model.translate_batch
+        from treeglot.models.confidence import translate_sure
+
+        if model.translator.judge is None:
+            raise UsageError(f"{self.model} has no confidence.json; expected `treeglot confidence` before --abstain")
+        return partial(translate_sure, model, self.abstain)
 
 
-def translate_shard(given: Mapping[str, Any], index: str, out: Path) -> None:
-    """Translate the sentences of an index with the options of `translate`."""
-    output = replace(given["output"], out=out, skip_bad=True)
-    translate(**{**given, "index": index, "output": output})
+@dataclass(frozen=True)
+class TranslateShard:
+    """Translates the sentences of a shard."""
+
+    opening: Opening
+    output: Output
+    source: Path  # what messages call the input
+    first: int  # place of the first sentence of all shards in it
+
+    def open(self) -> Model:
+        """The model."""
+        return self.opening.open()
+
+    def run(self, opened: Model, records: list[Source], first: int, threads: int, part: Path) -> dict[str, Any]:
+        """Write what is printed of each sentence; gives the counts and what cannot be translated."""
+        refused: list[str] = []
+        done = Done(replace(self.output, threads=threads), self.source, self.first, refused.append)
+        done.number = first
+        with write_binary(part) as stream:
+            translate_into(stream, None, records, self.opening.batch(opened), done)
+        done.number -= first
+        return {**done.facts(), "refused": refused}
+
+
+def _run_elsewhere(
+    job: TranslateShard, model: Model, sources: Iterator[Source], output: Output, machines: Machines
+) -> Counter[int]:
+    """Translate in shards on a cluster; says what `run` says."""
+    from treeglot.base.shards import in_shards, join, shards_of, state_of
+
+    warn_of(model.translator)
+    done = Done(output, job.source, job.first)
+    key, shards = state_of(*job.opening.files.values()), shards_of(sources, RECORDS)
+    with (
+        Progress("translating", unit="sentences") as progress,
+        in_shards(job, shards, output.out, machines, key=key, threads=output.threads, report=say) as parts,
+    ):
+        join(parts, output.out)
+        for part in parts:
+            done.take(part.facts)
+        progress.update(done.number)
+    for problem in (problem for part in parts for problem in part.facts["refused"]):
+        warn(problem)
+    done.report()
+    return done.terms
 
 
 def _key(model: Model, source: Path, out: Path, *more: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -9,10 +10,23 @@ import typer
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.decoding import signature, warn_left_out
+from treeglot.cli.machines import open_machines
 from treeglot.cli.output import say, shown_warnings, warn
-from treeglot.cli.parameters import Fields, Lowercase, Method, NewFolder, Settings, Threads, set_option, set_values
+from treeglot.cli.parameters import (
+    Fields,
+    Lowercase,
+    MasterOption,
+    Method,
+    NewFolder,
+    Settings,
+    Threads,
+    Where,
+    set_option,
+    set_values,
+)
 
 if TYPE_CHECKING:
+    from treeglot.decode import Translator
     from treeglot.decode.weights import Weights
     from treeglot.models import Model
     from treeglot.tune.loop import Tuned
@@ -41,19 +55,22 @@ def tune(
     distinct: Annotated[bool, typer.Option(help="K-best lists with every text once.")] = True,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the model's weights as they are.")] = False,
     threads: Threads = 1,
+    engine: Where = "local",
+    master: MasterOption = "",
 ) -> None:
     """Tune a model's weights to BLEU on a development set.
 
     The same command continues an interrupted run.
     """
     from treeglot.base.files import read_lines, write_binary
-    from treeglot.base.options import changed, options_of, unknown
+    from treeglot.base.options import options_of, unknown
     from treeglot.decode.weights import write_weights
     from treeglot.evaluate import Bleu
     from treeglot.models import load
     from treeglot.syntax.lattice import Lattice
     from treeglot.tune import METHODS, tune_weights
     from treeglot.tune.decoder import DecoderTranslator
+    from treeglot.tune.elsewhere import RemoteTranslator
     from treeglot.tune.plot import plot
 
     given = set_values(options)
@@ -63,8 +80,10 @@ def tune(
     search = {"search": given.pop("search")} if "search" in given else {}
     tuner = METHODS.make(method, given)
     with shown_warnings():
-        loaded = _without_bonus(load(model))
-    loaded = loaded.with_search(changed(loaded.file, search).search)
+        loaded = load(model)
+    if _has_bonus(loaded):
+        say(f"corrections count without their bonus, the feature {BONUS}, while weights are tuned")
+    loaded = _tunable(loaded, search)
     lines = list(loaded.read(dev))
     references = [read_lines(path) for path in refs]
     if not lines:
@@ -94,24 +113,46 @@ def tune(
         refused=lambda line, problem: warn(f"{dev}:{line + 1}: {problem}; its output is empty"),
     )
     metric = Bleu(lowercase=lowercase, length=length)
-    found = tune_weights(
-        translator,
-        lines,
-        references,
-        tuner,
-        begin,
-        folder,
-        metric=metric,
-        options=loop,
-        threads=threads,
-        report=lambda entry: say(_line(entry)),
-    )
+    with open_machines(engine, master, threads) as machines:
+        opening = partial(_open_translator, model.resolve(), search)
+        found = tune_weights(
+            translator if machines is None else RemoteTranslator(opening, translator, machines, folder, say),
+            lines,
+            references,
+            tuner,
+            begin,
+            folder,
+            metric=metric,
+            options=loop,
+            threads=threads,
+            report=lambda entry: say(_line(entry)),
+        )
     with write_binary(folder / "plot.svg") as stream:
         stream.write(plot(found.log).encode())
     say(f"{found.stop}; {_result(found)}; {folder / 'best.weights'}")
     if not keep:
         comment = f"tuned by {method}, seed {loop.seed}, {found.origin}"
         write_weights(model / loaded.file.weights, found.weights, comment)
+
+
+def _open_translator(folder: Path, search: dict[str, Any]) -> Translator:
+    """The translator that is tuned, on any machine that sees the model."""
+    from treeglot.models import load
+
+    return _tunable(load(folder), search).translator
+
+
+def _tunable(model: Model, search: dict[str, Any]) -> Model:
+    """The model as it is tuned: with these options of the search, without the bonus of corrections."""
+    from treeglot.base.options import changed
+
+    model = _without_bonus(model)
+    return model.with_search(changed(model.file, search).search)
+
+
+def _has_bonus(model: Model) -> bool:
+    held = model.corrections
+    return held is not None and any(name == BONUS for each in held for name, _ in each.features)
 
 
 def _without_bonus(model: Model) -> Model:
@@ -121,9 +162,8 @@ def _without_bonus(model: Model) -> Model:
     from treeglot.rules.corrections import Corrections
 
     held = model.corrections
-    if held is None or not any(name == BONUS for each in held for name, _ in each.features):
+    if held is None or not _has_bonus(model):
         return model
-    say(f"corrections count without their bonus, the feature {BONUS}, while weights are tuned")
     lines, kept = [], []
     for line, each in zip(held.lines, held, strict=True):
         features = tuple(feature for feature in each.features if feature[0] != BONUS)

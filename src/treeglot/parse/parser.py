@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Generic, Literal, TypeVar
 
 from treeglot import _core
@@ -122,6 +123,22 @@ class GrammarParser:
         if parsed.status != "parsed" and self.counts[parsed.status] <= PLACES_SHOWN:
             self.places.setdefault(parsed.status, []).append(self.counts.total())
         return parsed
+
+    def afresh(self, threads: int) -> GrammarParser:
+        """The same parser with other threads, before it has parsed anything."""
+        other = copy(self)
+        other.options = replace(self.options, threads=threads)
+        other.counts, other.places, other.cut = Counter(), {}, 0
+        return other
+
+    def take(self, counts: Mapping[str, int], places: Mapping[str, Sequence[int]], cut: int) -> None:
+        """Count the sentences that another parser with this grammar has parsed after those of this one."""
+        before = self.counts.total()
+        self.counts.update(counts)
+        self.cut += cut
+        for status, numbers in places.items():
+            known = self.places.setdefault(status, [])
+            known += [before + number for number in numbers][: PLACES_SHOWN - len(known)]
 
     def summary(self) -> str:
         """The counts as a line for people, with the numbers of the first sentences that were not simply parsed."""

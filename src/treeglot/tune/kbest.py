@@ -70,6 +70,31 @@ class KBest:
         )
 
     @staticmethod
+    def joined(lists: Sequence[KBest]) -> KBest:
+        """Lists of sentences one after the other, as one; scores are left out.
+
+        >>> one, two = KBest.of([[("a", {"lm": -1.0})]]), KBest.of([[], [("b", {"words": 1.0, "lm": -2.0})]])
+        >>> both = KBest.joined([one, two])
+        >>> both.best(), both.names, both.features.tolist()
+        (['a', '', 'b'], ['lm', 'words'], [0, 1, 0])
+        """
+        numbers: dict[str, int] = {}
+        texts: list[str] = []
+        first, first_feature = [np.zeros(1, dtype=np.uint32)], [np.zeros(1, dtype=np.uint64)]
+        features, values = [np.zeros(0, dtype=np.uint32)], [np.zeros(0, dtype=np.float32)]
+        before = 0  # features
+        for one in lists:
+            known = np.array([numbers.setdefault(name, len(numbers)) for name in one.names], dtype=np.uint32)
+            first.append(one.first[1:] + np.uint32(len(texts)))
+            first_feature.append(one.first_feature[1:] + np.uint64(before))
+            features.append(known[one.features])
+            values.append(one.values)
+            texts += one.texts
+            before += len(one.features)
+        offsets = np.concatenate(first), np.concatenate(first_feature)
+        return KBest(list(numbers), offsets[0], texts, offsets[1], np.concatenate(features), np.concatenate(values))
+
+    @staticmethod
     def read(path: PathLike, sentences: int, *, missing: bool = False) -> KBest:
         """Read a k-best list of so many sentences, as `treeglot.decode.kbest.read_kbest` reads it.
 

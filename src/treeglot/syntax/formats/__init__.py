@@ -212,21 +212,33 @@ def write(path: PathLike, values: Iterable[Any], format: str | None = None, **op
     ['(S (NP I) (VP run))', '(())']
     """
     chosen = find_format(path, format)
-    to_text = chosen.open_writer(options)
-    name = _printable(path)
     number = 0
     with write_binary(path) as stream:
-        for number, value in enumerate(values, start=1):
-            if not isinstance(value, chosen.holds):
-                wrong = _NOUNS.get(type(value), type(value).__name__)
-                raise UsageError(f"{name}: the format {chosen.name} holds {_NOUNS[chosen.holds]}, not {wrong}")
-            try:
-                stream.write(to_text(value).encode())
-            except ValueError as error:
-                raise TreeglotError(f"{name}: record {number}: {error}") from error
+        for text in encode_values(path, values, chosen.name, **options):
+            stream.write(text)
+            number += 1
             if Pause.now:
                 stream.flush()
     return number
+
+
+def encode_values(
+    path: PathLike, values: Iterable[Any], format: str | None = None, first: int = 0, **options: Any
+) -> Iterator[bytes]:
+    """The records of a file with these values, as `write` writes them, if `first` others precede them."""
+    chosen = find_format(path, format)
+    if first and "first" in chosen.write_options:
+        options["first"] = first + 1
+    to_text = chosen.open_writer(options)
+    name = _printable(path)
+    for number, value in enumerate(values, start=first + 1):
+        if not isinstance(value, chosen.holds):
+            wrong = _NOUNS.get(type(value), type(value).__name__)
+            raise UsageError(f"{name}: the format {chosen.name} holds {_NOUNS[chosen.holds]}, not {wrong}")
+        try:
+            yield to_text(value).encode()
+        except ValueError as error:
+            raise TreeglotError(f"{name}: record {number}: {error}") from error
 
 
 def _read_typed(

@@ -90,8 +90,8 @@ def _read_plf(file: str, skip_bad: bool, scores: Literal["probability", "log", "
     return PlfReader(file, skip_bad, ArcScores[scores])
 
 
-def _write_egret() -> Callable[[ParseForest], str]:
-    numbers = count(1)
+def _write_egret(first: int = 1) -> Callable[[ParseForest], str]:
+    numbers = count(first)
     return lambda forest: write_egret(forest, next(numbers))
 
 

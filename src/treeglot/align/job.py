@@ -1,0 +1,38 @@
+"""Alignment in shards with a saved aligner, on the machines of an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from treeglot.align.aligner import Aligner
+from treeglot.syntax import write
+
+
+@dataclass(frozen=True)
+class AlignShard:
+    """Aligns the pairs of a shard: source, target, and the parses of the sides that have some."""
+
+    model: Path
+    symmetrization: str
+    parsed: tuple[bool, bool]  # sides whose parses mend the links
+    cost: float
+
+    def open(self) -> Aligner:
+        """The aligner."""
+        return Aligner.load(self.model)
+
+    def run(
+        self, opened: Aligner, records: Sequence[tuple[Any, ...]], first: int, threads: int, part: Path
+    ) -> dict[str, Any]:
+        """Write the links."""
+        pairs = [(source, target) for source, target, *_ in records]
+        links = opened.align_all(pairs, self.symmetrization, threads=threads)
+        if any(self.parsed):
+            columns = iter(zip(*(row[2:] for row in records), strict=True))
+            parses = [next(columns) if given else None for given in self.parsed]
+            links = opened.mend(pairs, links, *parses, cost=self.cost, threads=threads)
+        write(part, links, "pharaoh")
+        return {}

@@ -1,0 +1,53 @@
+"""Parsing in shards, on the machines of an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from treeglot._core import write_brackets
+from treeglot.base.files import write_binary
+from treeglot.parse.parser import GrammarParser, ParsingOptions, load_parser
+from treeglot.syntax.formats import encode_values
+
+
+@dataclass(frozen=True)
+class ParseShard:
+    """Parses the sentences of a shard with the grammar of a folder, as `encode_parses` writes them."""
+
+    model: str
+    options: ParsingOptions
+    level: int | None
+    out: str  # what errors call the output
+    format: str
+    kbest: int
+
+    def open(self) -> GrammarParser:
+        """The parser."""
+        return load_parser(self.model, self.options, self.level)
+
+    def run(
+        self, opened: GrammarParser, records: Sequence[list[str]], first: int, threads: int, part: Path
+    ) -> dict[str, Any]:
+        """Write the parses; says how the sentences were parsed."""
+        parser = opened.afresh(threads)
+        parses = parser.trees(records) if self.format == "brackets" else parser.forests(records)
+        values = (parsed.value for parsed in parses)
+        with write_binary(part) as stream:
+            lists = (
+                encode_lists(parser, values, self.kbest)
+                if self.kbest
+                else encode_values(self.out, values, self.format, first)
+            )
+            for text in lists:
+                stream.write(text)
+        return {"counts": dict(parser.counts), "places": parser.places, "cut": parser.cut}
+
+
+def encode_lists(parser: GrammarParser, forests: Iterator[Any], kbest: int) -> Iterator[bytes]:
+    """The best trees of each forest with their scores; an empty line ends a list."""
+    for forest in forests:
+        lines = [f"{score:.6f}\t{write_brackets(tree)}\n" for score, tree in parser.kbest_of(forest, kbest)]
+        yield "".join([*(lines or ["(())\n"]), "\n"]).encode()

@@ -1,0 +1,90 @@
+"""Decoding for tuning in shards, on the machines of an engine."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from treeglot.base.files import PathLike
+from treeglot.base.shards import Machines, in_shards, shards_of
+from treeglot.decode import Translator
+from treeglot.decode.translator import Source
+from treeglot.decode.weights import Weights
+from treeglot.tune.decoder import DecoderTranslator
+from treeglot.tune.hopes import Hopes, Share
+from treeglot.tune.kbest import KBest
+
+SENTENCES = 100  # of a shard
+
+
+@dataclass(frozen=True)
+class DecodeShard:
+    """Decodes the sources of a shard, each with the references of its hopes."""
+
+    translator: Callable[[], Translator] = field(repr=False)  # the signature says which
+    signature: str
+    weights: dict[str, float]
+    kbest: int
+    distinct: bool
+    hopes: Hopes | None  # without references
+
+    def open(self) -> Translator:
+        """The translator."""
+        return self.translator()
+
+    def run(
+        self,
+        opened: Translator,
+        records: Sequence[tuple[Source, Sequence[Share]]],
+        first: int,
+        threads: int,
+        part: Path,
+    ) -> dict[str, Any]:
+        """Write the k-best lists; gives the sources that were refused, and why."""
+        refused: list[tuple[int, str]] = []
+        decoder = DecoderTranslator(
+            opened,
+            self.signature,
+            distinct=self.distinct,
+            threads=threads,
+            refused=lambda line, problem: refused.append((first + line, problem)),
+        )
+        hopes = self.hopes and dataclasses.replace(self.hopes, references=[shares for _, shares in records])
+        decoder.translate([source for source, _ in records], self.weights, self.kbest, hopes).save(part)
+        return {"refused": refused}
+
+
+@dataclass(frozen=True)
+class RemoteTranslator:
+    """A translator as the loop sees it, whose machines decode.
+
+    `open` gives the translator on any machine. `like` is the same one here: its signature, threads and options hold.
+    Parts are kept beside `folder` until all are there.
+    """
+
+    open: Callable[[], Translator]
+    like: DecoderTranslator
+    machines: Machines
+    folder: PathLike
+    report: Callable[[str], None] = lambda line: None
+
+    @property
+    def signature(self) -> str:
+        """That of the translator: its machines do not change the result."""
+        return self.like.signature
+
+    def translate(self, sources: Sequence[Source], weights: Weights, kbest: int, hopes: Hopes | None = None) -> KBest:
+        """The best translations of each source, with their features; hopes and fears follow, if they are wanted."""
+        shares: Sequence[Sequence[Share]] = hopes.references if hopes else [()] * len(sources)
+        alone = hopes and dataclasses.replace(hopes, references=())
+        job = DecodeShard(self.open, self.signature, dict(weights), kbest, self.like.distinct, alone)
+        shards = shards_of(zip(sources, shares, strict=True), SENTENCES)
+        out, threads = Path(self.folder) / "kbest", self.like.threads
+        with in_shards(job, shards, out, self.machines, threads=threads, report=self.report) as parts:
+            for part in parts:
+                for line, problem in part.facts["refused"]:
+                    self.like.refused(line, problem)
+            return KBest.joined([KBest.load(part.path) for part in parts])
