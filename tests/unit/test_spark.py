@@ -1,12 +1,16 @@
 """The Spark engine: the bytes that DuckDB gives, also when an executor dies, and its errors."""
 
 import os
+import re
 import socket
 import stat
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from sharded import CASES, prepare
 
 from treeglot import TreeglotError, UsageError, sample
 from treeglot.cli import main
@@ -35,9 +39,13 @@ def files(folder: Path, *more: str) -> Corpus:
 
 
 class Mortal(Spark):
-    """An engine one of whose executors is killed in the middle of each map."""
+    """An engine one of whose executors is killed in the middle of each map, unless it is spared."""
+
+    spared = False
 
     def map(self, function, shared, items):
+        if self.spared:
+            return super().map(function, shared, items)
         trace = Path(shared.folder) / f"killed-{function.__name__}"
 
         def killing(shared, item):
@@ -57,7 +65,7 @@ class Mortal(Spark):
         return found
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def java() -> None:
     """Java is not a Python package: without it the test is passed over, but not in CI."""
     try:
@@ -68,39 +76,72 @@ def java() -> None:
         pytest.skip(str(error))
 
 
-@pytest.mark.usefixtures("java")
+@pytest.fixture(scope="module")
+def cluster(java: None) -> Iterator[Mortal]:
+    """One session for all tests: it takes seconds to start."""
+    with Mortal("local-cluster[2,2,1024]", FEW) as engine:
+        yield engine
+
+
 @pytest.mark.filterwarnings("ignore")  # too little text for the language model's discounts
 def test_a_cluster_gives_the_bytes_of_one_machine_when_an_executor_dies(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    corpus: Path, tmp_path: Path, cluster: Mortal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("treeglot.rules.parts.PAIRS", 20)
-    with Mortal("local-cluster[2,2,1024]", FEW) as engine:
-        assert engine.calls_at_once() == 2
+    assert cluster.calls_at_once() == 2
+    options = find_kind("t2t-fuzzy").options(lm_order=2)
+    given = files(corpus, "source_trees", "target_trees")
+    train("t2t-fuzzy", given, tmp_path / "here", options)
+    train("t2t-fuzzy", given, tmp_path / "there", options, engine=cluster)
+    for name in ("rules.parquet", "rules.table", "lm.bin"):
+        assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes(), name
+    assert not list(tmp_path.glob(".*"))
 
-        def partition(shared, item):
-            from pyspark import TaskContext
 
-            return TaskContext.get().partitionId()
+@pytest.mark.filterwarnings("ignore")
+def test_commands_on_a_cluster_give_the_bytes_of_one_machine(
+    tmp_path: Path, cluster: Mortal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("translate", "align", "parse"):
+        monkeypatch.setattr(f"treeglot.cli.{name}.RECORDS", 7)
+    monkeypatch.setattr("treeglot.tune.elsewhere.SENTENCES", 7)
+    monkeypatch.setattr("treeglot.lm.train.BLOCK", 1)
+    monkeypatch.setattr(
+        "treeglot.rules.engines.open_engine",
+        lambda name, *given: nullcontext(cluster if name == "spark" else None),
+    )
+    prepare(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for case in ("translate", "align", "parse", "lm"):
+        monkeypatch.setattr(cluster, "spared", case != "translate")
+        for out, more in (("one", []), ("many", ["--engine", "spark"])):
+            assert main([*CASES[case], "-q", "--out", f"{case}.{out}", *more]) == 0
+        assert Path(f"{case}.many").read_bytes() == Path(f"{case}.one").read_bytes(), case
+    given = ["tune", "model", "--dev", "good.zh", "--refs", "good.en", "--iterations", "1", "--kbest", "9", "--keep"]
+    for run, more in (("one", []), ("many", ["--engine", "spark"])):
+        assert main([*given, "-q", "--run", run, *more]) == 0
+    one, many = ({path.name: path.read_bytes() for path in Path(run).iterdir()} for run in ("one", "many"))
+    assert many == one
 
-        assert len(set(Spark.map(engine, partition, None, range(9)))) == 9  # hashes would put two into one
-        options = find_kind("t2t-fuzzy").options(lm_order=2)
-        given = files(corpus, "source_trees", "target_trees")
-        train("t2t-fuzzy", given, tmp_path / "here", options)
-        train("t2t-fuzzy", given, tmp_path / "there", options, engine=engine)
-        for name in ("rules.parquet", "rules.table", "lm.bin"):
-            assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes(), name
-        assert not list(tmp_path.glob(".*"))
-        # What one executor cannot read, and a disk that is full there.
-        with pytest.raises(TreeglotError, match=r"^\[Errno 2\] No such file or directory: '/none' \(on .+\)$"):
-            Spark.map(engine, lambda shared, item: Path("/none").read_bytes(), None, [1, 2])
 
-        def full(shared, item):
-            raise OSError(28, "No space left on device", "counts")
+def test_tasks_and_their_errors(cluster: Mortal) -> None:
+    def partition(shared, item):
+        from pyspark import TaskContext
 
-        with pytest.raises(TreeglotError, match=r"^\[Errno 28\] No space left on device: 'counts' \(on .+\)$"):
-            Spark.map(engine, full, None, [1])
-        with pytest.raises(TreeglotError, match=r"^running tasks: ValueError: invalid literal for int\(\) .*: 'x'$"):
-            Spark.map(engine, lambda shared, item: int("x"), None, [1])
+        return TaskContext.get().partitionId()
+
+    assert len(set(Spark.map(cluster, partition, None, range(9)))) == 9  # hashes would put two into one
+    # What one executor cannot read, and a disk that is full there.
+    with pytest.raises(TreeglotError, match=r"^\[Errno 2\] No such file or directory: '/none' \(on .+\)$"):
+        Spark.map(cluster, lambda shared, item: Path("/none").read_bytes(), None, [1, 2])
+
+    def full(shared, item):
+        raise OSError(28, "No space left on device", "counts")
+
+    with pytest.raises(TreeglotError, match=r"^\[Errno 28\] No space left on device: 'counts' \(on .+\)$"):
+        Spark.map(cluster, full, None, [1])
+    with pytest.raises(TreeglotError, match=r"^running tasks: ValueError: invalid literal for int\(\) .*: 'x'$"):
+        Spark.map(cluster, lambda shared, item: int("x"), None, [1])
 
 
 @pytest.mark.parametrize(
@@ -182,8 +223,21 @@ def test_a_master_that_does_not_answer_is_named_before_the_work(
     said = capsys.readouterr().err
     assert f"the Spark master spark://127.0.0.1:{port} cannot be reached (127.0.0.1:{port}: Connection refused)" in said
     assert [path.name for path in tmp_path.iterdir()] == ["bin"]
-    with pytest.raises(UsageError, match=r"--master is 'spark://moon'; expected local\[N\], spark://HOST:PORT, yarn"):
-        check_master("spark://moon")
+
+
+@pytest.mark.parametrize("master", ["spark://moon", "moon", "local[two]", "local-cluster[2,1]", "k8s://", "yarn2"])
+def test_what_is_no_master_is_refused(master: str) -> None:
+    with pytest.raises(
+        UsageError, match=rf"--master is '{re.escape(master)}'; expected local\[N\], spark://HOST:PORT,"
+    ):
+        check_master(master)
+
+
+@pytest.mark.parametrize(
+    "master", ["local", "local[*]", "local[2,3]", "local-cluster[2,1,1024]", "yarn", "k8s://https://a"]
+)
+def test_masters_that_cannot_be_asked(master: str) -> None:
+    check_master(master)
 
 
 def test_masters_are_for_spark() -> None:

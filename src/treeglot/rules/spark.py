@@ -182,8 +182,8 @@ def said(text: str, master: str) -> str:
 
     >>> said("x\\nModuleNotFoundError: No module named 'treeglot'\\nat y", "yarn")
     'the executors cannot import treeglot; install it on all machines of yarn'
-    >>> said("org.apache.spark.SparkException: Could not parse Master URL: 'moon'", "moon")
-    "'moon' is no master; expected local[N], spark://HOST:PORT, yarn or k8s://URL"
+    >>> said("[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.", "yarn")
+    'Java ended at once; its own message is above'
     >>> said("x:\\nTraceback (most recent call last):\\n  File y\\nValueError: no\\n\\n\\tat org.z", "yarn")
     'ValueError: no'
     >>> said("Job aborted.\\nCaused by: java.io.IOException: No space left on device\\n", "yarn")
@@ -191,8 +191,8 @@ def said(text: str, master: str) -> str:
     """
     if missing := re.findall(r"No module named '([\w.]+)'", text):
         return f"the executors cannot import {missing[-1]}; install it on all machines of {master}"
-    if "Could not parse Master URL" in text:
-        return f"{master!r} is no master; expected {MASTERS}"
+    if "JAVA_GATEWAY_EXITED" in text:
+        return "Java ended at once; its own message is above"
     python, _, _ = text.partition("\n\tat ")  # the traceback of an executor comes before that of the JVM
     if "Traceback (most recent call last)" in python:
         return [line for line in python.splitlines() if re.match(r"[\w.]+: ", line)][-1]
@@ -225,7 +225,9 @@ def check_java() -> None:
 
 
 def check_master(master: str) -> None:
-    """Refuse a standalone master that does not answer: Spark itself would try for minutes."""
+    """Refuse what is no master, and a standalone one that does not answer: Spark itself would try for minutes."""
+    if not re.fullmatch(r"local(\[[\d*]+(,\d+)?\])?|local-cluster\[\d+,\d+,\d+\]|spark://.*|k8s://.+|yarn", master):
+        raise UsageError(f"--master is {master!r}; expected {MASTERS}")
     if not master.startswith("spark://"):
         return
     problems = []
