@@ -15,7 +15,6 @@ import fcntl
 import os
 import pickle
 import shutil
-import socket
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -158,22 +157,25 @@ def in_shards(
     folder = target.parent / f".{target.name}.parts"
     digest = blake2b(repr((program(), job, key)).encode(), digest_size=16).hexdigest()
     with _locked(folder, out):
-        written = _write(folder, digest, shards)
-        if finished := _remove_others(folder, digest, written):
-            report(f"{finished:,} of {len(written):,} parts are from an earlier run")
-        work = Work(folder, digest, max(1, threads // machines.calls_at_once()), job)
         try:
-            made = machines.map(run_shard, work, written)
+            written, known = _write(folder, digest, shards)
+            if known:
+                report(f"{len(known):,} of {len(written):,} parts are from an earlier run")
+            if wanted := [shard for shard in written if shard.number not in known]:
+                work = Work(folder, digest, max(1, threads // machines.calls_at_once()), job)
+                made = machines.map(run_shard, work, wanted)
+                known |= {shard.number: one for shard, one in zip(wanted, made, strict=True)}
+            for shard in wanted:
+                _check(_part(folder, shard), known[shard.number]["digest"])
+            for text in dict.fromkeys(text for shard in written for text in known[shard.number]["warnings"]):
+                warnings.warn(text, stacklevel=3)
+            yield [Part(_part(folder, shard), shard, known[shard.number]["facts"]) for shard in written]
         except BaseException:
-            done = sum(_finished(folder, shard, digest) is not None for shard in written)
-            report(f"{done:,} of {len(written):,} parts are finished; the same command continues with them")
+            if finished := sum(1 for _ in folder.glob("*.json")):
+                report(f"{finished:,} parts are finished; the same command continues with them")
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
             raise
-        for text in dict.fromkeys(text for one in made for text in one["warnings"]):
-            warnings.warn(text, stacklevel=3)
-        parts = [Part(_part(folder, shard), shard, one["facts"]) for shard, one in zip(written, made, strict=True)]
-        for part, one in zip(parts, made, strict=True):
-            _check(part.path, one["digest"])
-        yield parts
         shutil.rmtree(folder)
 
 
@@ -226,34 +228,30 @@ def _locked(folder: Path, out: PathLike) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _write(folder: Path, digest: str, shards: Iterable[tuple[Any, int]]) -> list[Shard]:
-    """Write the shards whose parts are not there."""
+def _write(
+    folder: Path, digest: str, shards: Iterable[tuple[Any, int]]
+) -> tuple[list[Shard], dict[int, dict[str, Any]]]:
+    """Write the shards whose parts are not there, and remove what belongs to no shard. The finished parts by number."""
     written: list[Shard] = []
+    known: dict[int, dict[str, Any]] = {}
+    kept: set[Path] = set()
     first = 0
     for value, records in shards:
         shard, content = pack(len(written), first, records, value)
-        if _finished(folder, shard, digest) is None:
+        if found := _finished(folder, shard, digest):
+            known[shard.number] = found
+            kept |= {_part(folder, shard), _marker(folder, shard)}
+        else:
+            _marker(folder, shard).unlink(missing_ok=True)
+            kept.add(shard.file(folder))
             with write_binary(shard.file(folder)) as stream:
                 stream.write(content)
         written.append(shard)
         first += records
-    return written
-
-
-def _remove_others(folder: Path, digest: str, shards: Sequence[Shard]) -> int:
-    """Remove all but these shards and their finished parts. How many parts stay."""
-    kept: set[Path] = set()
-    finished = 0
-    for shard in shards:
-        if _finished(folder, shard, digest) is None:
-            kept.add(shard.file(folder))
-        else:
-            kept |= {_part(folder, shard), _marker(folder, shard)}
-            finished += 1
     for path in folder.iterdir():
         if path not in kept:
             path.unlink()
-    return finished
+    return written, known
 
 
 def _finished(folder: Path, shard: Shard, digest: str) -> dict[str, Any] | None:
@@ -277,7 +275,7 @@ def _check(path: Path, digest: str) -> None:
 
 
 def _unseen(path: Path, error: OSError) -> TreeglotError:
-    return TreeglotError(f"{path}: {error.strerror} on {socket.gethostname()}; {SHARED}")
+    return TreeglotError(f"{path}: {error.strerror}; {SHARED}")
 
 
 def _file_digest(path: Path) -> str:
