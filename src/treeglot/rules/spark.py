@@ -187,7 +187,7 @@ def said(text: str, master: str) -> str:
     >>> said("x:\\nTraceback (most recent call last):\\n  File y\\nValueError: no\\n\\n\\tat org.z", "yarn")
     'ValueError: no'
     >>> said("Job aborted.\\nCaused by: java.io.IOException: No space left on device\\n", "yarn")
-    'No space left on device'
+    'No space left on device, where the parts are or in spark.local.dir'
     """
     if missing := re.findall(r"No module named '([\w.]+)'", text):
         return f"the executors cannot import {missing[-1]}; install it on all machines of {master}"
@@ -199,6 +199,8 @@ def said(text: str, master: str) -> str:
     causes = re.findall(r"Caused by: [\w.$]+: (.+)", text)
     lines = [line.strip() for line in text.splitlines() if line.strip() and not re.match(r"\s*(at |:)", line)]
     found = causes[-1] if causes else next(iter(lines), "Spark ended without a word")
+    if found.endswith("No space left on device"):
+        found += ", where the parts are or in spark.local.dir"
     return re.sub(r"^([\w.$]+(Exception|Error): )+", "", found)
 
 
