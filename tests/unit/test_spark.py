@@ -124,6 +124,7 @@ def test_commands_on_a_cluster_give_the_bytes_of_one_machine(
     assert many == one
 
 
+@pytest.mark.filterwarnings("ignore")  # Spark's own, of the future
 def test_tasks_and_their_errors(cluster: Mortal) -> None:
     def partition(shared, item):
         from pyspark import TaskContext
