@@ -8,6 +8,7 @@
 #include "bind/guarded.h"
 #include "bind/options.h"
 #include "bind/rules.h"
+#include "rules/add_up.h"
 #include "rules/fuzzy.h"
 #include "rules/ghkm.h"
 #include "rules/head_dependents_extract.h"
@@ -47,6 +48,24 @@ Column to_column(BinaryColumn&& column) {
 
 Codes to_codes(const ArrayIn<std::int32_t>& offsets, const ArrayIn<char>& bytes) {
   return {as_span(offsets), as_span(bytes)};
+}
+
+auto to_columns(RuleColumns&& c) {
+  return std::tuple(to_column(std::move(c.source)), to_column(std::move(c.target)), to_column(std::move(c.alignment)),
+                    to_column(std::move(c.labels)), as_array(std::move(c.count)), as_array(std::move(c.occurrences)),
+                    as_array(std::move(c.lhs)), as_array(std::move(c.variables)),
+                    as_array(std::move(c.lex_target_given_source)), as_array(std::move(c.lex_source_given_target)),
+                    as_array(std::move(c.source_row)));
+}
+
+using ColumnIn = std::tuple<ArrayIn<std::int32_t>, ArrayIn<char>>;
+using RowsIn = std::tuple<ColumnIn, ColumnIn, ColumnIn, ColumnIn, ArrayIn<double>, ArrayIn<std::uint32_t>,
+                          ArrayIn<std::uint32_t>, ArrayIn<std::uint8_t>, ArrayIn<float>, ArrayIn<float>>;
+CountedRows to_rows(const RowsIn& given) {
+  const auto codes = [](const ColumnIn& column) { return to_codes(std::get<0>(column), std::get<1>(column)); };
+  const auto& [source, target, alignment, labels, count, occurrences, lhs, variables, forward, backward] = given;
+  return {codes(source),        codes(target), codes(alignment),   codes(labels),    as_span(count),
+          as_span(occurrences), as_span(lhs),  as_span(variables), as_span(forward), as_span(backward)};
 }
 
 // The share of an alignment, as Python has it: the weights without and with its own.
@@ -158,19 +177,23 @@ void bind_tally(nb::module_& m) {
       .def("columns",
            guarded(
                [](const Tally& tally, std::size_t first, std::size_t last, const LexicalTable& lexical, bool merged) {
-                 RuleColumns c = without_gil([&] { return tally.columns(first, last, lexical, merged); });
-                 return std::tuple(to_column(std::move(c.source)), to_column(std::move(c.target)),
-                                   to_column(std::move(c.alignment)), to_column(std::move(c.labels)),
-                                   as_array(std::move(c.count)), as_array(std::move(c.occurrences)),
-                                   as_array(std::move(c.lhs)), as_array(std::move(c.variables)),
-                                   as_array(std::move(c.lex_target_given_source)),
-                                   as_array(std::move(c.lex_source_given_target)), as_array(std::move(c.source_row)));
+                 return to_columns(without_gil([&] { return tally.columns(first, last, lexical, merged); }));
                }),
            "first"_a, "last"_a, "lexical"_a, "merged"_a,
            "The rules of some partitions: source, target, alignment and labels (offsets, bytes), count, occurrences, "
            "left-hand side, variables, p_lex(target|source), p_lex(source|target), and the first row with the same "
            "source side. A row for each rule if `merged`, "
            "else for each of its alignments.");
+  m.def(
+      "add_up_counts",
+      [](const std::vector<RowsIn>& parts, std::uint32_t occurrence_parts) {
+        std::vector<CountedRows> rows;
+        for (const RowsIn& part : parts) rows.push_back(to_rows(part));
+        return to_columns(without_gil([&] { return add_up(rows, std::max(occurrence_parts, 1u)); }));
+      },
+      "parts"_a, "occurrence_parts"_a = 1,
+      "The columns of one merged tally from those of several that are not merged, for one partition. The parts come in "
+      "the order of their pairs, without the first rows with the same source sides.");
 
   nb::class_<Renderer>(m, "Renderer", "Turns rules' codes into text.")
       .def(

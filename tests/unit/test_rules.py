@@ -15,6 +15,7 @@ from extraction import pairs_of
 from treeglot import FormatError, UsageError
 from treeglot._core import Renderer
 from treeglot.rules import compile_table, extract, score_rules
+from treeglot.rules.add_up import add_up
 from treeglot.rules.extract import Extraction
 from treeglot.rules.hiero import HieroOptions
 from treeglot.rules.score import table_schema, with_counts
@@ -118,6 +119,28 @@ def test_parts_add_up_to_the_whole(tmp_path):
     parts = table_of(pairs, tmp_path / "parts", memory=0)
     assert json.loads((tmp_path / "parts/counts/extraction.json").read_text())["parts"] == 3
     assert parts == whole
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_parts_are_added_up_to_the_files_of_one_part(tmp_path, threads):
+    pairs = list(random_pairs(2500, 3))
+    whole = extract("hiero", aligned(pairs), tmp_path / "whole")
+    parts = extract("hiero", aligned(pairs), tmp_path / "parts", memory=0)
+    assert parts.facts["parts"] == 3
+    made = add_up(parts, threads)
+    assert made.facts == whole.facts == Extraction.open(tmp_path / "parts").facts
+    assert [path.name for path in made.files] == [path.name for path in whole.files]
+    assert [path.read_bytes() for path in made.files] == [path.read_bytes() for path in whole.files]
+    assert add_up(made) is made
+
+
+def test_parts_that_were_added_up_halfway_are_not_finished(tmp_path):
+    parts = extract("hiero", aligned(random_pairs(2500, 3)), tmp_path, memory=0)
+    parts.files[-1].write_bytes(b"damaged")
+    with pytest.raises(FormatError, match=r"counts-0002-7.parquet: is a damaged Parquet file"):
+        add_up(parts)
+    with pytest.raises(FormatError, match="holds no finished extraction"):
+        Extraction.open(tmp_path)
 
 
 def test_rows_that_the_counts_do_not_have(tmp_path):

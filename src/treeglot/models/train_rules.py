@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from treeglot.rules.table import Compiled
 
 
+SCORED_BYTES = 64  # of a row that the database gives, in memory: its number, probabilities and the bin of its count
+
+
 @dataclass(frozen=True)
 class RulesJob:
     """What rules are made with, and where they go."""
@@ -42,6 +45,7 @@ class RulesJob:
 
 def make_rules(job: RulesJob, given: Iterable[Pair]) -> int:
     """Extract, score and compile the rules of the pairs; gives the number of pairs."""
+    from treeglot.rules.add_up import add_up
     from treeglot.rules.engines import DuckDB
     from treeglot.rules.score import make_tables
 
@@ -62,10 +66,13 @@ def make_rules(job: RulesJob, given: Iterable[Pair]) -> int:
         keep=extractors.append if options.provenance else lambda extractor: None,
         report=report,
     )
-    # Scored rules of several parts stream out of the database, which keeps its memory while the table grows. Those of
-    # one part are few bytes each, and are read to their end first.
-    compiling = job.memory // 4 if extraction.facts["parts"] > 1 else job.memory * 3 // 4
-    scoring = job.memory - compiling if extraction.facts["parts"] > 1 else job.memory
+    if job.engine is None and extraction.facts["parts"] > 1:
+        extraction = add_up(extraction, job.threads)
+    # Many scored rules stream out of the database, which keeps its memory while the table grows. Few are read to their
+    # end first.
+    stream = extraction.facts["parts"] > 1 or extraction.facts["rows"] * SCORED_BYTES > job.memory // 4
+    compiling = job.memory // 4 if stream else job.memory * 3 // 4
+    scoring = job.memory - compiling if stream else job.memory
     scorer = job.engine or DuckDB(job.threads, scoring, job.scratch)
     facts = dict(extraction.facts)
     if job.kind.survey:
@@ -73,7 +80,9 @@ def make_rules(job: RulesJob, given: Iterable[Pair]) -> int:
     _report_extraction(facts, job.pairs, job.kind.says, report)
     write_json(folder / "extraction.json", facts)  # what was seen, and which options it was taken with
     tables = folder / "rules.parquet", folder / "rules.table"
-    rules, compiled = make_tables(extraction, *tables, options.score, options.compile, scorer, job.keep, compiling)
+    rules, compiled = make_tables(
+        extraction, *tables, options.score, options.compile, scorer, job.keep, compiling, stream=stream
+    )
     report(f"{rules:,} rules scored" if job.filter is None else f"{rules:,} rules scored that can meet {job.filter}")
     _report_table(compiled, report)
     for extractor in extractors:

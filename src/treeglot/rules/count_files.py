@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from treeglot._core import Bitext, Extractor, LexicalTable, Tally, Vocabulary
 from treeglot.base.errors import FormatError
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pyarrow as pa
+    import pyarrow.parquet as pq
 else:
     np = Later("numpy")
 
 NULL = 2**32 - 1  # the number of no word
 FILES = 8  # per part of the counts: what threads write side by side; fixed, so that files do not depend on threads
+PARTITIONS_PER_FILE = Tally.partitions // FILES
 
 
 def counts_schema() -> pa.Schema:
@@ -44,33 +46,41 @@ def counts_schema() -> pa.Schema:
     return pa.schema([pa.field(name, kind, nullable=False) for name, kind in columns.items()])
 
 
+def counts_writer(stream: IO[bytes]) -> pq.ParquetWriter:
+    """What writes rows of counts into a file."""
+    import pyarrow.parquet as pq
+
+    return pq.ParquetWriter(stream, counts_schema(), compression="lz4", use_dictionary=False, write_statistics=False)
+
+
+def write_partition(writer: pq.ParquetWriter, part: int, partition: int, columns: Sequence[Any]) -> int:
+    """Write the columns of a partition of a part, as the core gives them; gives the number of rows."""
+    import pyarrow as pa
+
+    source, target, alignment, labels, *rest, source_row = columns
+    codes = [binary_array(c, pa.binary()) for c in (source, target, alignment, labels)]
+    numbers = [pa.array(values) for values in rest]
+    first = (part * Tally.partitions + partition) << 32
+    rows = [first + source_row.astype(np.int64), np.arange(first, first + len(codes[0]), dtype=np.int64)]
+    writer.write_table(pa.Table.from_arrays([*codes, *numbers, *map(pa.array, rows)], schema=counts_schema()))
+    return len(codes[0])
+
+
 def write_counts(tally: Tally, lexical: LexicalTable, folder: Path, part: int, whole: bool, threads: int) -> int:
     """Write a tally as part number `part` of the counts; gives the number of rows.
 
     If it is the `whole` of the counts, rows are rules; else a rule has a row for each of its alignments and labels.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    schema = counts_schema()
-    step = Tally.partitions // FILES
 
     def write_file(file: int) -> int:
         written = 0
         with (
             write_binary(folder / f"counts-{part:04}-{file}.parquet") as stream,
-            pq.ParquetWriter(stream, schema, compression="lz4", use_dictionary=False, write_statistics=False) as writer,
+            counts_writer(stream) as writer,
         ):
-            for partition in range(file * step, (file + 1) * step):
+            for partition in range(file * PARTITIONS_PER_FILE, (file + 1) * PARTITIONS_PER_FILE):
                 made = tally.columns(partition, partition + 1, lexical, whole)
-                source, target, alignment, labels, *rest, source_row = made
-                codes = [binary_array(c, pa.binary()) for c in (source, target, alignment, labels)]
-                numbers = [pa.array(values) for values in rest]
-                first = (part * Tally.partitions + partition) << 32
-                rows = [first + source_row.astype(np.int64), np.arange(first, first + len(codes[0]), dtype=np.int64)]
-                arrays = [*codes, *numbers, *map(pa.array, rows)]
-                writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
-                written += len(codes[0])
+                written += write_partition(writer, part, partition, made)
         return written
 
     from concurrent.futures import ThreadPoolExecutor

@@ -51,13 +51,15 @@ def make_tables(
     engine: Engine,
     keep: SourceFilter | None = None,
     memory: int = MEMORY,
+    stream: bool = False,
 ) -> tuple[int, Compiled]:
     """Do what `score_rules` and `compile_table` do, in one pass; gives the number of scored rules, too.
 
     The compiled table is made of rules' codes, so that their text is written and never parsed. Frequent words
     are known only after all rules are scored: compiling with them reads the rule table. With `keep` both tables have
     only rules whose source sides it keeps, with the scores that they have among all rules. Compiling takes `memory`
-    bytes, about; the rest goes through the disk.
+    bytes, about; the rest goes through the disk. To `stream` means that the engine keeps its memory while it compiles.
+    Otherwise scores are read to their end first; they are few bytes for each rule.
     """
     if compiling.words:
         number = score_rules(extraction, rules, options, engine=engine)
@@ -70,7 +72,7 @@ def make_tables(
         sides = [_codes(codes, name) for name in ("source", "target", "alignment")]
         maker.add(rows, [*sides, _codes(codes, "labels") if labels else no_rows()])
 
-    number = _score(extraction, rules, options, engine, add, keep)
+    number = _score(extraction, rules, options, engine, add, keep, stream)
     give_back()  # what scoring took: the rules are in memory twice, in parts, while the table is written
     return number, maker.finish()
 
@@ -82,6 +84,7 @@ def _score(
     engine: Engine,
     also: Callable[[pa.Table, pa.RecordBatch], None],
     keep: SourceFilter | None = None,
+    stream: bool = True,
 ) -> int:
     """Write the rule table; `also` takes its rows, those with codes and those with text."""
     from concurrent.futures import ThreadPoolExecutor
@@ -95,9 +98,9 @@ def _score(
     statements = scoring(options, facts["parts"], facts["labels"], facts["roots"], facts["apart"], whole)
     rules = 0
     with (
-        write_binary(Path(path)) as stream,
+        write_binary(Path(path)) as out,
         pq.ParquetWriter(
-            stream,
+            out,
             table_schema(),
             compression="zstd",
             compression_level=1,
@@ -107,8 +110,8 @@ def _score(
     ):
         writing = None
         scored = engine.run({"counts": extraction.files}, statements)
-        if facts["parts"] == 1:  # few bytes for each rule: they are read to their end, and the engine's memory is free
-            scored = with_counts(_emptying(deque(scored)), extraction.files)
+        if facts["parts"] == 1:
+            scored = with_counts(scored if stream else _emptying(deque(scored)), extraction.files)
         for codes in _groups(scored):
             rows = _rendered(codes, renderer, facts["labels"])
             if keep is not None:
