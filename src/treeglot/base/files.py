@@ -1,4 +1,4 @@
-"""Files: opened by suffix, and written aside until they are complete."""
+"""Files: opened by suffix, and written aside until they are complete. `storage.py` has those with a URI."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.later import Later
+from treeglot.base.storage import PathLike as PathLike
+from treeglot.base.storage import check_remote, is_remote, open_remote, plain_path, without_query, write_remote
 
 if TYPE_CHECKING:
     import gzip
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 else:
     gzip, lzma, tempfile = Later("gzip"), Later("lzma"), Later("tempfile")
 
-PathLike: TypeAlias = str | os.PathLike[str]
 T = TypeVar("T")
 
 CHUNK = 1 << 20
@@ -41,20 +42,22 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what writing fails with, wi
 
 
 def open_binary(path: PathLike) -> IO[bytes]:
-    """Open `path` for reading and decompress `.gz`, `.xz` and `.zst`. `-` is standard input."""
-    name = os.fspath(path)
+    """Open `path` for reading and decompress `.gz`, `.xz` and `.zst`. `-` is standard input, and URIs are read, too."""
+    name = plain_path(path)
     if name == "-":
         _refuse_closed(sys.stdin, "standard input")
         return sys.stdin.buffer
-    match Path(name).suffix:
+    # The caller closes it.
+    raw: IO[bytes] = open_remote(name) if is_remote(name) else open(name, "rb")  # noqa: PTH123, SIM115
+    match Path(without_query(name)).suffix:
         case ".gz":
-            return cast("IO[bytes]", gzip.open(name, "rb"))
+            return io.BufferedReader(_Pieces(raw, _gzip_pieces), CHUNK)
         case ".xz":
-            return io.BufferedReader(_Pieces(open(name, "rb"), _xz_pieces), CHUNK)  # noqa: PTH123
+            return io.BufferedReader(_Pieces(raw, _xz_pieces), CHUNK)
         case ".zst":
-            return io.BufferedReader(_Pieces(open(name, "rb"), _zstd_pieces), CHUNK)  # noqa: PTH123
+            return io.BufferedReader(_Pieces(raw, _zstd_pieces), CHUNK)
         case _:
-            return open(name, "rb")  # noqa: PTH123 - the caller closes it
+            return raw
 
 
 def read_chunks(path: PathLike, size: int = CHUNK) -> Iterator[bytes]:
@@ -62,21 +65,21 @@ def read_chunks(path: PathLike, size: int = CHUNK) -> Iterator[bytes]:
     import zlib
 
     name = os.fspath(path)
+    suffix = Path(without_query(name)).suffix
     longest_line()  # the core reads the same variable
     damaged: tuple[type[Exception], ...] = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
-    if name.endswith(".zst"):
+    if suffix == ".zst":
         import zstandard
 
         damaged = (zstandard.ZstdError, EOFError)
     with open_binary(path) as stream:
         # What a pipe has now, not what it will have when it has `size` bytes.
-        read = stream.read if Path(name).suffix in COMPRESSED else getattr(stream, "read1", stream.read)
+        read = stream.read if suffix in COMPRESSED else getattr(stream, "read1", stream.read)
         ended = False
         while not ended:
             try:
                 chunk = read(size)
             except damaged as error:
-                suffix = Path(name).suffix
                 raise FormatError(name, 0, f"is not a complete {suffix} file ({error})") from error
             ended = not chunk
             # All that is there: a line must not wait for the end of the next one.
@@ -144,7 +147,7 @@ def logical_suffix(path: PathLike) -> str:
     >>> logical_suffix("train.zh.forest.xz")
     '.forest'
     """
-    p = Path(os.fspath(path))
+    p = Path(without_query(path))
     return Path(p.stem).suffix if p.suffix in COMPRESSED else p.suffix
 
 
@@ -217,6 +220,12 @@ class _Pieces(io.RawIOBase):
         super().close()
 
 
+def _gzip_pieces(raw: IO[bytes]) -> Iterator[bytes]:
+    with gzip.GzipFile(fileobj=raw) as stream:
+        while piece := stream.read(CHUNK):
+            yield piece
+
+
 def _zstd_pieces(raw: IO[bytes]) -> Iterator[bytes]:
     """Frames one after the other. The stream of `zstandard` ends without a word where a frame is cut off."""
     import zstandard
@@ -253,14 +262,18 @@ def write_binary(path: PathLike) -> Iterator[IO[bytes]]:
 
     Compression is by suffix, with fixed settings, so that the same content gives the same bytes; `-` is standard
     output. On a terminal, control characters come out escaped. A symbolic link is followed; a device or a pipe is
-    written as it is.
+    written as it is. What has a URI is written aside there, and moved.
     """
-    name = os.fspath(path)
+    name = plain_path(path)
     if name == "-":
         _refuse_closed(sys.stdout, "standard output")
         stream = sys.stdout.buffer
         yield cast("IO[bytes]", _Terminal(stream)) if sys.stdout.isatty() else stream
         stream.flush()
+        return
+    if is_remote(name):
+        with write_remote(name) as raw, _compressor(raw, Path(without_query(name)).suffix) as stream:
+            yield stream
         return
     target = Path(name).resolve()
     if target.exists() and not target.is_file():
@@ -311,8 +324,11 @@ def nearest_folder(path: PathLike) -> Path:
 
 def check_output(path: PathLike, folder: bool = False) -> None:
     """Refuse a file, or a folder, that cannot be written: before the work, not after it."""
-    name = os.fspath(path)
+    name = plain_path(path)
     if name == "-":
+        return
+    if is_remote(name):
+        check_remote(name)
         return
     target = Path(name).resolve()
     if folder:
@@ -401,7 +417,8 @@ def _umask() -> int:
 
 def read_json(path: PathLike, **fields: type) -> dict[str, Any]:
     """Read the object of a JSON file. A missing field raises `FormatError`."""
-    return parse_json(Path(path).read_bytes(), os.fspath(path), **fields)
+    with open_binary(path) as stream:
+        return parse_json(stream.read(), os.fspath(path), **fields)
 
 
 def write_json(path: PathLike, value: Any) -> None:

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from treeglot.cli.parameters import ModelFolder
+from treeglot.cli.parameters import ChangedModel
 
 
 def add_pairs(
-    model: ModelFolder,
+    model: ChangedModel,
     source: Annotated[Path, typer.Option(help="Sentences, one a line.")],
     target: Annotated[Path, typer.Option(help="Their translations.")],
     alignments: Annotated[

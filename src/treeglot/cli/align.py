@@ -11,10 +11,12 @@ import typer
 
 from treeglot.align.aligners import DEFAULT
 from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.storage import is_remote
 from treeglot.cli.machines import RECORDS, open_machines, refuse_with_spark
 from treeglot.cli.output import Progress, say, shown_warnings, warn
 from treeglot.cli.parameters import (
     FILE,
+    MappedFile,
     MasterOption,
     NewFile,
     NewFolder,
@@ -51,7 +53,7 @@ def align(
         NewFolder, typer.Option(help="A folder for the trained aligner, to align more text with --model.")
     ] = None,
     model: Annotated[
-        Path | None, typer.Option(help="The folder of a saved aligner: align with it, line by line, and train nothing.")
+        MappedFile, typer.Option(help="The folder of a saved aligner: align with it, line by line, and train nothing.")
     ] = None,
     update: Annotated[
         bool, typer.Option("--update", help="Continue training the aligner of --model with these pairs.")
@@ -185,7 +187,7 @@ class PairFiles:
         self.faults = Faults(str(source), str(target))
         self.doubts = Doubts(str(source)), Doubts(str(target))
         self._kept: list[Any] | None = None  # of files that cannot be read twice
-        if not (source.is_file() and target.is_file()):
+        if not all(is_remote(file) or file.is_file() for file in self.files):
             self._kept = list(self)
 
     def __iter__(self) -> Iterator[tuple[list[str], list[str]]]:

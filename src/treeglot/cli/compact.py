@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from treeglot.cli.parameters import ModelFolder
+from treeglot.cli.parameters import ChangedModel
 
 
 def compact(
-    model: ModelFolder,
+    model: ChangedModel,
     drop_provenance: Annotated[
         bool, typer.Option("--drop-provenance", help="Remove provenance.bin, because it does not fit the new tables.")
     ] = False,

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from treeglot.cli.parameters import InputFormat, ModelFolder, Threads
+from treeglot.cli.parameters import ChangedModel, InputFormat, Threads
 
 
 def confidence(
-    model: ModelFolder,
+    model: ChangedModel,
     source: Annotated[Path, typer.Argument(help="Sentences, forests or trees, as for translate.")],
     references: Annotated[Path, typer.Option("--refs", help="Their translations, a line each.")],
     format: InputFormat = None,

@@ -12,7 +12,7 @@ import typer
 from treeglot.base.errors import UsageError
 from treeglot.cli.decoding import Output, given_weights, run, searched
 from treeglot.cli.output import say, warn
-from treeglot.cli.parameters import TimeLimit
+from treeglot.cli.parameters import MappedFile, TimeLimit
 
 if TYPE_CHECKING:
     from treeglot.base.errors import FormatError
@@ -40,7 +40,7 @@ def decode(
             'is cdec\'s <seg grammar="FILE">.'
         ),
     ] = None,
-    lm: Annotated[Path | None, typer.Option(help="An n-gram model, ARPA or compiled.")] = None,
+    lm: Annotated[MappedFile, typer.Option(help="An n-gram model, ARPA or compiled.")] = None,
     prefix: Annotated[
         list[str] | None,
         typer.Option(

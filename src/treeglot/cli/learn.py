@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 
 from treeglot.base.errors import UsageError
-from treeglot.cli.parameters import ModelFolder
+from treeglot.cli.parameters import ChangedModel
 
 
 def learn(
-    model: ModelFolder,
+    model: ChangedModel,
     source: Annotated[str | None, typer.Argument(help="A sentence; without it, pairs come from files.")] = None,
     target: Annotated[str | None, typer.Argument(help="Its translation.")] = None,
     source_file: Annotated[Path | None, typer.Option(help="Sentences, one a line.")] = None,

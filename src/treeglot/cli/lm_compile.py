@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 import typer
 
 from treeglot.cli.output import say, warn
-from treeglot.cli.parameters import FILE
+from treeglot.cli.parameters import FILE, MAPPED
 
 
 def lm_compile(
-    arpa: Annotated[Path, typer.Argument(help="An ARPA file, also .gz, .xz or .zst; - is standard input.")],
+    arpa: Annotated[Path, typer.Argument(help="An ARPA file, also .gz, .xz or .zst; - is standard input."), MAPPED],
     out: Annotated[Path, typer.Option("--out", "-o", help="The compiled file to write."), FILE],
     layout: Annotated[
         Literal["fast", "small"],

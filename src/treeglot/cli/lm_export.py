@@ -9,11 +9,12 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say
+from treeglot.cli.parameters import FILE, MAPPED
 
 
 def lm_export(
-    model: Annotated[Path, typer.Argument(help="A compiled n-gram model.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The ARPA file to write, also .gz, .xz or .zst.")],
+    model: Annotated[Path, typer.Argument(help="A compiled n-gram model."), MAPPED],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The ARPA file to write, also .gz, .xz or .zst."), FILE],
 ) -> None:
     """Write a compiled n-gram model as an ARPA file, which other programs read."""
     from treeglot.lm import load_ngram

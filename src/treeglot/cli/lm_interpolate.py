@@ -9,11 +9,11 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say
-from treeglot.cli.parameters import FILE
+from treeglot.cli.parameters import FILE, MAPPED
 
 
 def lm_interpolate(
-    models: Annotated[list[Path], typer.Argument(help="N-gram models, compiled or ARPA files.")],
+    models: Annotated[list[Path], typer.Argument(help="N-gram models, compiled or ARPA files."), MAPPED],
     out: Annotated[
         Path,
         typer.Option("--out", "-o", help="The ARPA file to write, also .gz, .xz or .zst; - is standard output."),

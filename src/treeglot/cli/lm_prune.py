@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from treeglot.cli.output import say
-from treeglot.cli.parameters import FILE
+from treeglot.cli.parameters import FILE, MAPPED
 
 
 def lm_prune(
-    model: Annotated[Path, typer.Argument(help="An n-gram model, a compiled or an ARPA file.")],
+    model: Annotated[Path, typer.Argument(help="An n-gram model, a compiled or an ARPA file."), MAPPED],
     threshold: Annotated[float, typer.Option(help="Leave out n-grams that change the perplexity by a smaller share.")],
     out: Annotated[
         Path,

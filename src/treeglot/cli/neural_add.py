@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from treeglot.cli.parameters import ModelFolder
+from treeglot.cli.parameters import ChangedModel
 
 
 def neural_add(
-    model: ModelFolder,
+    model: ChangedModel,
     network: Annotated[Path, typer.Argument(help="A network, as treeglot neural train writes it.")],
     weight: Annotated[float, typer.Option(help="The weight of its feature until the model is tuned.")] = 0.2,
     name: Annotated[

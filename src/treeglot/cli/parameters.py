@@ -15,10 +15,10 @@ import typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from treeglot.base.errors import UsageError
-from treeglot.base.files import check_output
 from treeglot.base.options import MOST_SEED, REQUIRED, Options, annotations_of, options_of, with_values
 from treeglot.base.toml import parse_value
 from treeglot.cli.output import set_common
+from treeglot.cli.places import placed
 
 Function = Callable[..., Any]
 MOST_THREADS = 1024
@@ -31,7 +31,16 @@ class Writes:
     folder: bool = False
 
 
+@dataclass(frozen=True)
+class Mapped:
+    """Marks a parameter whose files must be on this machine: they are mapped into memory, or changed in place."""
+
+    changed: bool = False
+
+
 FILE, FOLDER = Writes(), Writes(folder=True)
+MAPPED = Mapped()
+MappedFile = Annotated[Path | None, MAPPED]
 NewFile = Annotated[Path | None, FILE]
 NewFolder = Annotated[Path | None, FOLDER]
 
@@ -48,7 +57,8 @@ Where = Annotated[
 MasterOption = Annotated[
     str, typer.Option(help="The cluster of --engine spark, such as spark://HOST:7077; default: this machine.")
 ]
-ModelFolder = Annotated[Path, typer.Argument(help="The model's folder.")]
+ModelFolder = Annotated[Path, typer.Argument(help="The model's folder."), MAPPED]
+ChangedModel = Annotated[Path, typer.Argument(help="The model's folder."), Mapped(changed=True)]
 InputFormat = Annotated[
     str | None,
     typer.Option(
@@ -110,7 +120,10 @@ def expand(function: Function) -> Function:
             parameters += spread
         else:
             parameters.append(parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
-    written = {p.name: mark for p in parameters for mark in _described(p) if isinstance(mark, Writes)}
+    marks = [(p.name, mark) for p in parameters for mark in _described(p)]
+    written = {name: mark.folder for name, mark in marks if isinstance(mark, Writes)}
+    mapped = [name for name, mark in marks if isinstance(mark, Mapped) and not mark.changed]
+    changed = [name for name, mark in marks if isinstance(mark, Mapped) and mark.changed]
     parameters += [
         inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, annotation=QUIET, default=False),
         inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, annotation=DEBUG, default=False),
@@ -122,14 +135,12 @@ def expand(function: Function) -> Function:
         set_common(quiet, debug)
         if not fewest <= values.get("threads", fewest) <= MOST_THREADS:
             raise UsageError(f"threads is {values['threads']}; expected {fewest} to {MOST_THREADS}")
-        for name, mark in written.items():
-            if values[name] is not None:
-                check_output(values[name], mark.folder)
-        for name, (kind, names) in groups.items():
-            given = {name: values.pop(name) for name in names}
-            given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-            values[name] = kind(**given)
-        return function(**values)
+        with placed(values, written, mapped, changed) as here:
+            for name, (kind, names) in groups.items():
+                given = {name: here.pop(name) for name in names}
+                given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+                here[name] = kind(**given)
+            return function(**here)
 
     command.__name__ = function.__name__
     command.__doc__ = function.__doc__

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.cli.parameters import ModelFolder
+from treeglot.cli.parameters import ChangedModel
 
 if TYPE_CHECKING:
     from treeglot.rules.corrections import Action, Correction
@@ -20,7 +20,7 @@ RULE = "[LHS] ||| SOURCE ||| TARGET ||| ALIGNMENT ||| FEATURES"
 
 
 def rules(
-    model: ModelFolder,
+    model: ChangedModel,
     source: Annotated[str, typer.Option(help="Words and variables in a row of the source side: das [X,1].")] = "",
     target: Annotated[str, typer.Option(help="The same of the target side.")] = "",
     whole: Annotated[bool, typer.Option("--whole", help="The sides must be exactly the given ones.")] = False,

@@ -9,7 +9,16 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, shown_warnings
-from treeglot.cli.parameters import FOLDER, EngineOption, MasterOption, Settings, Threads, set_option, set_values
+from treeglot.cli.parameters import (
+    FOLDER,
+    EngineOption,
+    MappedFile,
+    MasterOption,
+    Settings,
+    Threads,
+    set_option,
+    set_values,
+)
 from treeglot.corpus import Corpus
 
 if TYPE_CHECKING:
@@ -34,9 +43,9 @@ def train(
     ] = "",
     target_parser: Annotated[str, typer.Option(help="That of the target language, likewise.")] = "",
     aligner: Annotated[
-        Path | None, typer.Option(help="A saved aligner, kept for treeglot learn; raw text makes one.")
+        MappedFile, typer.Option(help="A saved aligner, kept for treeglot learn; raw text makes one.")
     ] = None,
-    lm: Annotated[Path | None, typer.Option(help="A language model, ARPA or compiled, in place of a new one.")] = None,
+    lm: Annotated[MappedFile, typer.Option(help="A language model, ARPA or compiled, in place of a new one.")] = None,
     lm_text: Annotated[Path | None, typer.Option(help="Text to train it on; default: the target sentences.")] = None,
     lms: Annotated[
         list[str] | None,

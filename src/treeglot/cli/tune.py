@@ -15,6 +15,7 @@ from treeglot.cli.output import say, shown_warnings, warn
 from treeglot.cli.parameters import (
     Fields,
     Lowercase,
+    Mapped,
     MasterOption,
     Method,
     NewFolder,
@@ -36,7 +37,11 @@ LATTICE = "lattice"
 
 
 def tune(
-    model: Annotated[Path, typer.Argument(help="The model's folder; its weights are replaced by the tuned ones.")],
+    model: Annotated[
+        Path,
+        typer.Argument(help="The model's folder; its weights are replaced by the tuned ones."),
+        Mapped(changed=True),
+    ],
     dev: Annotated[Path, typer.Option(help="The input: sentences, forests or trees, as the model needs.")],
     refs: Annotated[list[Path], typer.Option(help="Their reference translations; may be given again.")],
     method: Method = "mert",

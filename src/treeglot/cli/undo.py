@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from treeglot.cli.parameters import ModelFolder
+from treeglot.cli.parameters import ChangedModel
 
 
 def undo(
-    model: ModelFolder,
+    model: ChangedModel,
     group: Annotated[str | None, typer.Option(help="The group that treeglot learn printed; default: the last.")] = None,
 ) -> None:
     """Undo what a model has learnt from a pair: the last one, or the one of --group."""

@@ -19,6 +19,7 @@ from treeglot.base.errors import FormatError, TreeglotError
 from treeglot.base.files import PathLike, read_json, remove_leftovers, write_binary
 from treeglot.base.machine import PeakMemory
 from treeglot.base.program import program
+from treeglot.base.storage import find_uri, is_remote
 from treeglot.experiment.step import FINISHED, Identity, Input, Means, Output, Step, Task, file_digest
 from treeglot.models.train import network_state, parts_folder
 from treeglot.rules.engines import Engine
@@ -275,6 +276,9 @@ class _Digests:
     def of(self, name: str, given: Input, keys: Mapping[str, str], step: Step) -> str:
         if isinstance(given, Output):
             return f"{keys[given.step]}/{given.name}"
+        if is_remote(given):
+            problem = "is a URI; expected a file of this machine, because a step is named by what its files hold"
+            raise FormatError(str(find_uri(given)), 0, problem)
         if not given.is_file():
             there = "is a folder, not a file" if given.is_dir() else "is a device or a pipe, not a file that stays"
             found = there if given.exists() else "is not there"

@@ -15,6 +15,7 @@ from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.files import PathLike, nearest_folder, scratch_folder
 from treeglot.base.options import load_options
 from treeglot.base.sizes import parse_size
+from treeglot.base.storage import is_remote
 from treeglot.corpus import Corpus
 from treeglot.corpus.doubts import Doubts
 from treeglot.corpus.pairs import Pair, Pairs
@@ -117,7 +118,7 @@ def train(
     check_lm_names(lms)
     if CLASSES in lms and options.class_lm.classes:
         raise UsageError(f"two language models are called {CLASSES}; expected another name, or class_lm.classes=0")
-    if lm_text is not None and options.class_lm.classes and not Path(lm_text).is_file():
+    if lm_text is not None and options.class_lm.classes and not (is_remote(lm_text) or Path(lm_text).is_file()):
         raise UsageError(f"lm_text is {lm_text}, which is read several times for classes of words; expected a file")
     if engine is not None and options.provenance:
         raise UsageError("provenance is written by the engine duckdb alone; expected provenance=false")

@@ -1,0 +1,402 @@
+"""Files in other places than this machine's disk: all that Arrow's file systems know, by URI.
+
+    s3://BUCKET/KEY              Amazon S3, and servers that speak its protocol
+    gs://BUCKET/KEY              Google Cloud Storage
+    abfs://CONTAINER@ACCOUNT/KEY Azure
+    hdfs://HOST:PORT/PATH        Hadoop; hdfs://default/PATH asks its configuration for the host
+    file:///PATH                 a file of this machine
+
+A `Path` keeps one of several slashes. So `s3:/BUCKET/KEY` is the same URI, and paths can be joined to it.
+
+An object is written aside and moved when it is complete. A folder is complete when it has FILES, its list of files,
+which is written last.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
+from urllib.parse import unquote
+from uuid import uuid4
+
+from treeglot.base.errors import FormatError, TreeglotError, UsageError
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileInfo, FileSystem
+
+PathLike: TypeAlias = str | os.PathLike[str]
+
+SCHEMES = ("abfs", "abfss", "file", "gcs", "gs", "hdfs", "s3", "viewfs")
+FILES = "files.json"  # of a folder: what is in it
+CHUNK = 1 << 23
+_URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)", re.DOTALL)
+_PROBLEMS = {  # what AWS calls them, and what to tell
+    "NO_SUCH_BUCKET": "there is no such bucket",
+    "NoSuchBucket": "there is no such bucket",
+    "ACCESS_DENIED": "access was denied",
+    "INVALID_ACCESS_KEY_ID": "access was denied: the access key is unknown",
+    "SIGNATURE_DOES_NOT_MATCH": "access was denied: the secret key is wrong",
+    "NETWORK_CONNECTION": "the server does not answer",
+}
+_CREDENTIALS = "; expected credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, in a profile or in the URI"
+
+
+class StorageError(TreeglotError):
+    """A place that cannot be read or written: its URI and the problem."""
+
+
+def find_uri(path: PathLike) -> str | None:
+    """The URI that a path is, or None if it is a path of this machine. Unknown schemes raise `UsageError`.
+
+    >>> find_uri(Path("s3://bucket/train.de"))
+    's3://bucket/train.de'
+    >>> find_uri("train.de") is None
+    True
+    """
+    text = os.fspath(path)
+    match = _URI.fullmatch(text)
+    if match is None:
+        return None
+    scheme, rest = match[1].lower(), match[2]
+    if scheme not in SCHEMES:
+        if "://" not in text and Path(f"{match[1]}:").exists():  # a folder with such a name
+            return None
+        raise UsageError(f"{text}: the scheme {match[1]!r} is unknown; expected one of {', '.join(SCHEMES)}")
+    return f"file:///{rest}" if scheme == "file" else f"{scheme}://{rest}"
+
+
+def is_remote(path: PathLike) -> bool:
+    """Whether a path is a URI of another place than this machine's disk.
+
+    >>> is_remote("s3://bucket/train.de"), is_remote("file:///data/train.de"), is_remote("train.de")
+    (True, False, False)
+    """
+    uri = find_uri(path)
+    return uri is not None and not uri.startswith("file:")
+
+
+def plain_path(path: PathLike) -> str:
+    """The path of this machine that `file://` names. Other paths and URIs stay as they are.
+
+    >>> plain_path("file:///data/train%20set.de")
+    '/data/train set.de'
+    """
+    text = os.fspath(path)
+    uri = find_uri(text)
+    return unquote(uri.removeprefix("file://")) if uri is not None and uri.startswith("file:") else text
+
+
+def without_query(path: PathLike) -> str:
+    """A path, or a URI without its settings, whose suffix says what a file holds.
+
+    >>> without_query("s3://bucket/train.de.gz?region=eu-north-1")
+    's3://bucket/train.de.gz'
+    """
+    text = os.fspath(path)
+    return text.partition("?")[0] if _URI.fullmatch(text) and is_remote(text) else text
+
+
+def open_remote(path: PathLike) -> IO[bytes]:
+    """Open the object of a URI for reading, from its beginning to its end."""
+    uri = _uri(path)
+    with _naming(uri):
+        system, place = _resolve(uri)
+        try:
+            return cast("IO[bytes]", system.open_input_stream(place, compression=None, buffer_size=CHUNK))
+        except FileNotFoundError:
+            _check_bucket(uri, system, place)
+            raise
+
+
+@contextmanager
+def write_remote(path: PathLike) -> Iterator[IO[bytes]]:
+    """Write the object of a URI. It appears under its name when the block ends without an error."""
+    uri = _uri(path)
+    with _naming(uri):
+        system, place = _resolve(uri)
+        folder, _, name = place.rpartition("/")
+        aside = f"{folder}/.{name}.{uuid4().hex[:12]}.part"
+        _make_folder(system, folder)
+        stream = system.open_output_stream(aside, compression=None)
+    try:
+        yield cast("IO[bytes]", _Naming(stream, uri))
+        with _naming(uri):
+            stream.close()
+            _replace(system, aside, place)
+    except BaseException:
+        with suppress(Exception):
+            stream.close()
+        with suppress(Exception):
+            system.delete_file(aside)
+        raise
+
+
+def check_remote(path: PathLike) -> None:
+    """Refuse a URI that cannot be written to, before the work. Nothing is left there."""
+    uri = _uri(path)
+    with _naming(uri):
+        system, place = _resolve(uri)
+        folder, _, name = place.rpartition("/")
+        _make_folder(system, folder)
+        aside = f"{folder}/.{name}.{uuid4().hex[:12]}.part"
+        with system.open_output_stream(aside, compression=None):
+            pass
+        system.delete_file(aside)
+
+
+def remote_stamp(path: PathLike) -> tuple[str, int, int]:
+    """The URI, the size and the time of an object: another version has others."""
+    uri = _uri(path)
+    found = _info(uri)
+    return uri, found.size, found.mtime_ns or 0
+
+
+def is_complete(path: PathLike) -> bool:
+    """Whether a URI names a folder that was written to its end."""
+    return _info(_within(_uri(path), FILES), missing=True) is not None
+
+
+def upload_file(file: PathLike, path: PathLike) -> None:
+    """Copy a file to a URI."""
+    with Path(file).open("rb") as given, write_remote(path) as out:
+        _copy(given, out)
+
+
+def upload_folder(folder: PathLike, path: PathLike) -> None:
+    """Copy a folder to a URI. Its list of files is removed first and written last: without it, nobody reads it."""
+    uri, own = _uri(path), Path(folder)
+    files = {file.relative_to(own).as_posix(): file for file in sorted(own.rglob("*")) if file.is_file()}
+    with _naming(uri):
+        system, place = _resolve(uri)
+        _make_folder(system, place)
+        with suppress(FileNotFoundError):
+            system.delete_file(f"{place}/{FILES}")
+        listed: dict[str, dict[str, Any]] = {}
+        for name, file in files.items():
+            _make_folder(system, f"{place}/{name}".rpartition("/")[0])
+            with file.open("rb") as given, system.open_output_stream(f"{place}/{name}", compression=None) as out:
+                size, digest = _copy(given, cast("IO[bytes]", out))
+            listed[name] = {"size": size, "blake2b": digest}
+    from treeglot.base.files import write_json
+
+    write_json(_within(uri, FILES), listed)
+
+
+def fetch(path: PathLike, cache: PathLike | None = None, report: Callable[[str], None] = lambda line: None) -> Path:
+    """A copy on this machine of what a URI names: an object, or a folder that `upload_folder` made.
+
+    Files that are mapped into memory must be on this machine. The copy is kept in `cache`. It is used again as long as
+    the object has the same size and time, and the copy the same checksum. The files of a folder are checked against
+    its list.
+    """
+    if not is_remote(path):
+        return Path(plain_path(path))
+    uri = _uri(path)
+    place = cache_folder(cache) / blake2b(uri.encode(), digest_size=8).hexdigest()
+    name = without_query(uri).rstrip("/").rpartition("/")[2]
+    if _info(uri, missing=True) is None:  # object stores have no folders
+        return _fetch_folder(uri, place / name, report)
+    if _info(uri).is_file:
+        return _fetch_file(uri, place, name, report)
+    return _fetch_folder(uri, place / name, report)
+
+
+def cache_folder(cache: PathLike | None = None) -> Path:
+    """Where copies are kept: TREEGLOT_CACHE, or `treeglot/files` in the user's folder for caches."""
+    if cache is not None:
+        return Path(cache)
+    if given := os.environ.get("TREEGLOT_CACHE"):
+        return Path(given)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "treeglot" / "files"
+
+
+def _fetch_file(uri: str, folder: Path, name: str, report: Callable[[str], None]) -> Path:
+    from treeglot.base.files import read_json, write_json
+
+    stamp, target, facts = list(remote_stamp(uri)), folder / name, folder / "copy.json"
+    with suppress(OSError, ValueError):
+        known = read_json(facts, stamp=list, blake2b=str)
+        if known["stamp"] == stamp and _digest(target) == known["blake2b"]:
+            return target
+    folder.mkdir(parents=True, exist_ok=True)
+    facts.unlink(missing_ok=True)
+    size, digest = _download(uri, target)
+    if size != stamp[1]:
+        raise StorageError(f"{uri}: {size:,} bytes were read; expected {stamp[1]:,}")
+    write_json(facts, {"stamp": stamp, "blake2b": digest})
+    report(f"{uri}: copied to {target}, {size / 1e6:,.1f} MB, to map it into memory")
+    return target
+
+
+def _fetch_folder(uri: str, folder: Path, report: Callable[[str], None]) -> Path:
+    from treeglot.base.files import check_fields, parse_json
+
+    try:
+        with open_remote(_within(uri, FILES)) as stream:
+            listed = parse_json(stream.read(), _within(uri, FILES))
+    except FileNotFoundError:
+        problem = f"is no file, and no complete folder: {FILES} is missing"
+        raise FormatError(uri, 0, problem) from None
+    copied = 0
+    for name, facts in listed.items():
+        if not isinstance(facts, dict) or not re.fullmatch(r"(?!.*(^|/)\.\.?(/|$))[^/\0][^\0]*", name):
+            raise FormatError(
+                _within(uri, FILES), 0, f"has {name!r}: {facts!r}; expected a path in the folder, its size and checksum"
+            )
+        check_fields(facts, _within(uri, FILES), size=int, blake2b=str)
+        target = folder / name
+        if target.is_file() and target.stat().st_size == facts["size"] and _digest(target) == facts["blake2b"]:
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        found = _download(_within(uri, name), target)
+        if found != (facts["size"], facts["blake2b"]):
+            target.unlink()
+            raise FormatError(
+                _within(uri, name), 0, f"is not the file that {FILES} lists; its size or checksum differs"
+            )
+        copied += found[0]
+    for other in [path for path in folder.rglob("*") if path.is_file()]:
+        if other.relative_to(folder).as_posix() not in listed:
+            other.unlink()
+    if copied:
+        report(f"{uri}: copied to {folder}, {copied / 1e6:,.1f} MB, to map it into memory")
+    return folder
+
+
+def _download(uri: str, target: Path) -> tuple[int, str]:
+    from treeglot.base.files import write_binary
+
+    # A suffix of compression would compress it once more: bytes stay as they are under another name.
+    aside = target.with_name(f"{target.name}.copy")
+    with open_remote(uri) as stream, write_binary(aside) as out:
+        found = _copy(stream, out)
+    aside.replace(target)
+    return found
+
+
+def _copy(given: IO[bytes], out: IO[bytes]) -> tuple[int, str]:
+    """Copy all bytes; gives their number and their digest."""
+    digest, size = blake2b(digest_size=16), 0
+    while chunk := given.read(CHUNK):
+        out.write(chunk)
+        digest.update(chunk)
+        size += len(chunk)
+    return size, digest.hexdigest()
+
+
+def _digest(path: Path) -> str:
+    digest = blake2b(digest_size=16)
+    with path.open("rb") as stream:
+        while chunk := stream.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _within(uri: str, name: str) -> str:
+    """The URI of a file in the folder that a URI names."""
+    base, _, query = uri.partition("?")
+    return f"{base.rstrip('/')}/{name}" + (f"?{query}" if query else "")
+
+
+def _uri(path: PathLike) -> str:
+    uri = find_uri(path)
+    if uri is None:
+        raise ValueError(f"{os.fspath(path)} is no URI")
+    return uri.rstrip("/")
+
+
+def _resolve(uri: str) -> tuple[FileSystem, str]:
+    from pyarrow.fs import FileSystem
+
+    scheme, _, rest = uri.partition("://")
+    bucket, _, key = rest.partition("?")[0].partition("/")
+    if not bucket or not key.strip("/"):
+        example = f"{scheme}://default/{bucket}" if scheme == "hdfs" else f"{scheme}://{bucket or 'BUCKET'}/KEY"
+        raise UsageError(f"{uri} names no file; expected a URI such as {example}")
+    if scheme in ("gs", "gcs") and "retry_limit_seconds" not in uri:  # without a limit, it tries for 15 minutes
+        uri += f"{'&' if '?' in uri else '?'}retry_limit_seconds=30"
+    found: tuple[FileSystem, str] = FileSystem.from_uri(uri)
+    return found
+
+
+def _info(uri: str, missing: bool = False) -> FileInfo | Any:
+    with _naming(uri):
+        system, place = _resolve(uri)
+        [found] = system.get_file_info([place.rstrip("/")])
+        from pyarrow.fs import FileType
+
+        if found.type != FileType.NotFound:
+            return found
+        if missing:
+            return None
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), uri)
+
+
+def _check_bucket(uri: str, system: FileSystem, place: str) -> None:
+    """Refuse a bucket that is not there: Arrow says so only where it writes."""
+    from pyarrow.fs import FileType
+
+    if system.type_name == "s3":
+        [found] = system.get_file_info([place.partition("/")[0]])
+        if found.type == FileType.NotFound:
+            raise StorageError(f"{uri}: {_PROBLEMS['NO_SUCH_BUCKET']}")
+
+
+def _make_folder(system: FileSystem, folder: str) -> None:
+    """Make a folder where there are folders: object stores have none, and may refuse to make a bucket."""
+    if system.type_name in ("hdfs", "local", "py::fsspec+memory", "mock") and folder:
+        system.create_dir(folder, recursive=True)
+
+
+def _replace(system: FileSystem, aside: str, place: str) -> None:
+    from pyarrow.fs import FileType
+
+    [there] = system.get_file_info([place])
+    if system.type_name == "hdfs" and there.type != FileType.NotFound:  # where a move does not replace
+        system.delete_file(place)
+    system.move(aside, place)
+
+
+class _Naming:
+    """A stream that is written; its errors name the URI."""
+
+    def __init__(self, stream: Any, uri: str) -> None:
+        self._stream, self._uri = stream, uri
+
+    def write(self, data: Any) -> int:
+        with _naming(self._uri):
+            return int(self._stream.write(data))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def _naming(uri: str) -> Iterator[None]:
+    """Errors of Arrow, with the URI and what it means."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), uri) from error
+    except (TreeglotError, KeyError):
+        raise
+    except (OSError, pa.ArrowException, ValueError, NotImplementedError) as error:
+        if isinstance(error, OSError) and error.filename:
+            raise
+        raise StorageError(f"{uri}: {_told(str(error))}") from error
+
+
+def _told(message: str) -> str:
+    """What a message of Arrow means, in a line."""
+    for name, meaning in _PROBLEMS.items():
+        if name in message:
+            return meaning + (_CREDENTIALS if meaning.startswith("access") else "")
+    return message.partition("\n")[0].strip()

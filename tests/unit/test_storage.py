@@ -1,0 +1,222 @@
+"""Files with a URI: read, written, copied, refused. A server on this machine speaks S3's protocol."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from s3_server import KEY, s3_server
+
+from treeglot import FormatError, UsageError, sample
+from treeglot.base.files import check_output, logical_suffix, read_json, read_lines, write_binary, write_json
+from treeglot.base.storage import (
+    FILES,
+    StorageError,
+    fetch,
+    find_uri,
+    is_complete,
+    is_remote,
+    plain_path,
+    upload_folder,
+)
+from treeglot.cli import main
+
+
+@pytest.fixture
+def store(monkeypatch, tmp_path):
+    """The objects of a server that URIs of S3 lead to."""
+    with s3_server() as (found, port):
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        monkeypatch.setenv("TREEGLOT_CACHE", str(tmp_path / "cache"))
+        yield found
+
+
+def objects(store):
+    """What the bucket has; names that end in a slash are Arrow's marks of folders."""
+    return {name: content for name, content in store.buckets["data"].items() if not name.endswith("/")}
+
+
+def test_which_paths_are_uris(tmp_path, monkeypatch):
+    assert find_uri(Path("s3://data/a")) == find_uri("s3://data/a") == "s3://data/a"
+    assert find_uri(Path("S3://data/a")) == "s3://data/a"
+    assert find_uri("train.de") is find_uri("-") is find_uri("C:/a") is None
+    assert plain_path(Path("file:///data/a b%20c")) == "/data/a b c"
+    assert not is_remote("file:///data/a")
+    assert logical_suffix("s3://data/a.forest.xz?region=eu-north-1") == ".forest"
+    with pytest.raises(
+        UsageError, match=r"ftp://host/a: the scheme 'ftp' is unknown; expected one of abfs, abfss, file"
+    ):
+        find_uri("ftp://host/a")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "odd:").mkdir()
+    assert find_uri("odd:/a") is None
+
+
+@pytest.mark.parametrize("name", ["a", "a.gz", "a.xz", "a.zst", "deep/er/a.gz"])
+def test_text_at_a_uri(store, tmp_path, name):
+    with write_binary(tmp_path / Path(name).name) as stream:
+        stream.write(b"one\ntwo\n")
+    with write_binary(f"s3://data/{name}") as stream:
+        stream.write(b"one\ntwo\n")
+    assert objects(store) == {name: (tmp_path / Path(name).name).read_bytes()}
+    assert read_lines(f"s3://data/{name}") == read_lines(Path(f"s3://data/{name}")) == ["one", "two"]
+
+
+def test_a_file_of_this_machine_by_its_uri(tmp_path):
+    uri = f"file://{tmp_path}/a.json"
+    write_json(uri, {"pairs": 3})
+    assert read_json(uri) == read_json(Path(uri)) == {"pairs": 3}
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_nothing_appears_before_it_is_complete(store):
+    uri = "s3://data/a"
+    with write_binary(uri) as stream:
+        stream.write(b"old")
+    with pytest.raises(ZeroDivisionError), write_binary(uri) as stream:
+        stream.write(b"new" * 10_000_000)  # more than is sent at once
+        assert objects(store)["a"] == b"old"
+        raise ZeroDivisionError
+    assert objects(store) == {"a": b"old"}
+
+
+def test_places_that_cannot_be_used(store, monkeypatch):
+    with pytest.raises(FileNotFoundError, match="No such file or directory: 's3://data/none'"):
+        read_lines("s3://data/none")
+    for use in (read_lines, check_output):
+        with pytest.raises(StorageError, match=r"^s3://other/a: there is no such bucket$"):
+            use("s3://other/a")
+        with pytest.raises(UsageError, match=r"^s3://data names no file; expected a URI such as s3://data/KEY$"):
+            use("s3://data")
+    with pytest.raises(UsageError, match=r"^hdfs://path names no file; expected a URI such as hdfs://default/path$"):
+        read_lines(Path("hdfs:///path"))
+    with pytest.raises(StorageError, match=r"^s3://data/a\?speed=1: Unexpected query parameter in S3 URI: 'speed'$"):
+        read_lines("s3://data/a?speed=1")
+    store.refuse = "PUT"
+    with pytest.raises(StorageError, match=r"^s3://data/a: .*EntityTooLarge"), write_binary("s3://data/a") as stream:
+        stream.write(b"one\n")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "nobody")
+    for use in (read_lines, check_output):
+        with pytest.raises(StorageError, match=r"^s3://data/a: access was denied; expected credentials in AWS_ACCESS"):
+            use("s3://data/a")
+    assert objects(store) == {}
+
+
+def test_a_server_that_does_not_answer(store, monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    with pytest.raises(StorageError, match=r"^s3://data/a: the server does not answer$"):
+        read_lines("s3://data/a")
+
+
+def test_a_copy_is_used_again_while_it_is_the_same(store, tmp_path):
+    store.buckets["data"]["lm.bin.gz"] = b"first"  # bytes stay as they are
+    told: list[str] = []
+    path = fetch("s3://data/lm.bin.gz", report=told.append)
+    assert path.name == "lm.bin.gz"
+    assert path.read_bytes() == b"first"
+    assert told == [f"s3://data/lm.bin.gz: copied to {path}, 0.0 MB, to map it into memory"]
+    store.asked.clear()
+    assert fetch(Path("s3://data/lm.bin.gz"), report=told.append) == path
+    assert "GET data/lm.bin.gz" not in store.asked
+    path.write_bytes(b"worse")
+    assert fetch("s3://data/lm.bin.gz", report=told.append).read_bytes() == b"first"
+    store.buckets["data"]["lm.bin.gz"] = b"second"
+    assert fetch("s3://data/lm.bin.gz", report=told.append).read_bytes() == b"second"
+    assert len(told) == 3
+    assert fetch(tmp_path / "here") == tmp_path / "here"
+    assert fetch(f"file://{tmp_path}/here") == tmp_path / "here"
+
+
+def test_a_folder_is_complete_or_refused(store, tmp_path):
+    own, uri = tmp_path / "own", "s3://data/deep/model"
+    (own / "parser").mkdir(parents=True)
+    (own / "a.gz").write_bytes(b"one")
+    (own / "parser" / "b").write_bytes(b"two")
+    assert not is_complete(uri)
+    upload_folder(own, uri)
+    assert is_complete(uri)
+    assert set(objects(store)) == {"deep/model/a.gz", "deep/model/parser/b", f"deep/model/{FILES}"}
+    copy = fetch(uri)
+    assert {p.relative_to(copy).as_posix(): p.read_bytes() for p in copy.rglob("*") if p.is_file()} == {
+        "a.gz": b"one",
+        "parser/b": b"two",
+    }
+    (copy / "stray").touch()
+    (copy / "a.gz").write_bytes(b"bad")
+    store.asked.clear()
+    assert fetch(uri) == fetch(f"{uri}/") == copy
+    assert (copy / "a.gz").read_bytes() == b"one"
+    assert not (copy / "stray").exists()
+    store.buckets["data"]["deep/model/parser/b"] = b"other"
+    (copy / "parser" / "b").unlink()
+    with pytest.raises(FormatError, match=r"^s3://data/deep/model/parser/b: is not the file that files.json lists"):
+        fetch(uri)
+    assert not (copy / "parser" / "b").exists()
+    listed = json.loads(store.buckets["data"][f"deep/model/{FILES}"])
+    for name in ("../b", "/b", "parser/../../b", "."):
+        store.buckets["data"][f"deep/model/{FILES}"] = json.dumps({name: listed["parser/b"]}).encode()
+        with pytest.raises(FormatError, match=r"expected a path in the folder, its size and checksum"):
+            fetch(uri)
+    del store.buckets["data"][f"deep/model/{FILES}"]
+    with pytest.raises(FormatError, match=r"^s3://data/deep/model: is no file, and no complete folder: files.json is"):
+        fetch(uri)
+
+
+def test_an_upload_that_fails_leaves_no_complete_folder(store, tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "a").write_bytes(b"one")
+    upload_folder(tmp_path / "model", "s3://data/model")
+    store.refuse = "POST"
+    with pytest.raises(StorageError, match=r"^s3://data/model: "):
+        upload_folder(tmp_path / "model", "s3://data/model")
+    store.refuse = ""
+    assert not is_complete("s3://data/model")
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sample")
+    sample.write_corpus(folder)
+    return folder
+
+
+def test_commands_take_uris(store, corpus, tmp_path, capfd):
+    for name in ("train.zh", "train.en", "test.zh"):
+        store.buckets["data"][name] = b"".join((corpus / name).read_bytes().splitlines(keepends=True)[:150])
+        (tmp_path / name).write_bytes(store.buckets["data"][name])
+
+    def run(place):
+        files = ["--source", f"{place}/train.zh", "--target", f"{place}/train.en"]
+        files += ["--alignments", f"{place}/train.align.gz"]
+        return [
+            main(["align", f"{place}/train.zh", f"{place}/train.en", "-o", f"{place}/train.align.gz", "-q"]),
+            main(["lm", "train", f"{place}/train.en", "-o", f"{place}/lm.arpa", "--order", "2", "-q"]),
+            main(["lm", "compile", f"{place}/lm.arpa", "-o", f"{place}/lm.bin", "-q"]),
+            main(["train", "hiero", *files, "--lm", f"{place}/lm.bin", "-o", f"{place}/model", "-q"]),
+            main(["translate", f"{place}/model", f"{place}/test.zh", "-o", f"{place}/out.txt", "-q"]),
+        ]
+
+    assert run(tmp_path) == [0] * 5
+    assert run("s3://data") == [0] * 5
+    there = objects(store)
+    for name in ("train.align.gz", "lm.arpa", "lm.bin", "out.txt", "model/rules.parquet", "model/rules.table"):
+        assert there[name] == (tmp_path / name).read_bytes(), name
+    assert not [name for name in there if ".part" in name]
+    assert not list((tmp_path / "cache" / "written").iterdir())
+    # An interrupted or failed command writes nothing there, and a complete model is not replaced.
+    capfd.readouterr()
+    model = ["--source", "s3://data/train.zh", "--target", "s3://data/train.en", "--alignments", "s3://data/none"]
+    assert main(["train", "hiero", *model, "-o", "s3://data/other"]) == 1
+    assert capfd.readouterr().err == "error: s3://data/none: No such file or directory\n"
+    assert main(["train", "hiero", *model, "-o", "s3://data/model"]) == 2
+    assert "error: s3://data/model has a complete folder; expected none there" in capfd.readouterr().err
+    assert main(["learn", "s3://data/model", "a", "b"]) == 2
+    assert "MODEL s3://data/model is changed in place; expected a folder of this machine" in capfd.readouterr().err
+    assert main(["translate", "s3://data/model", "ftp://host/text"]) == 2
+    assert "error: ftp:/host/text: the scheme 'ftp' is unknown" in capfd.readouterr().err
+    assert objects(store) == there
