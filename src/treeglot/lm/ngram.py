@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from treeglot import _core
 from treeglot._core import ArpaReader, EstimatedNgrams, NgramLayout
+from treeglot.base.checked import open_checked
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_chunks, write_binary
 from treeglot.base.later import Later
@@ -217,14 +218,15 @@ class NgramModel(CompiledModel[_core.NgramModel]):
 def load_ngram(path: PathLike, *, layout: Layout = "fast", verify: bool = True) -> NgramModel:
     """Load a model: a compiled file, which is mapped, or an ARPA file (also compressed), which is compiled in memory.
 
-    `layout` is that of what is compiled here. `verify=False` opens a compiled file without reading it through; damage
-    then goes unnoticed.
+    `layout` is that of what is compiled here. A compiled file is read through when it is first opened. `verify=False`
+    opens it without that; damage then goes unnoticed.
     """
     name = os.fspath(path)
     if name != "-":
         begin = next(read_chunks(path, len(KENLM_MAGIC)), b"")
         if _core.is_container(begin):
-            return NgramModel(_core.NgramModel.open(name, verify), name)
+            opener = _core.NgramModel.open
+            return NgramModel(open_checked(name, opener) if verify else opener(name, False), name)
     return NgramModel(_read_arpa(path, layout), name)
 
 

@@ -23,6 +23,7 @@ from functools import reduce
 from pathlib import Path
 
 from treeglot import _core
+from treeglot.base.checked import open_checked
 from treeglot.base.errors import UsageError
 from treeglot.base.files import PathLike, nearest_folder, scratch_folder, write_binary
 from treeglot.base.options import load_options
@@ -96,7 +97,7 @@ def load_parts(folder: Path, parts: Mapping[str, str]) -> tuple[Kind, dict[str, 
     tables, setups = {}, []
     for name, kind in kinds.items():
         place = folder / JOINED / name
-        table = _core.RuleTable.open(os.fspath(place / "rules.table"))
+        table = open_checked(place / "rules.table", _core.RuleTable.open)
         if (place / CORRECTIONS).is_file():
             table, _ = Corrections.read(place / CORRECTIONS).apply(table)
         tables[name] = table

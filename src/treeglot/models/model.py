@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from treeglot import _core
 from treeglot._core import Terms
+from treeglot.base.checked import open_checked
 from treeglot.base.errors import FormatError, OptionError, UsageError
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import Options, in_file, load_options, option, required
@@ -466,7 +467,7 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
                 kind.need_on_demand()
                 table, setup = _load_on_demand(folder, file)
             else:
-                table = _core.RuleTable.open(os.fspath(folder / file.rules))
+                table = open_checked(folder / file.rules, _core.RuleTable.open)
                 if (folder / CORRECTIONS).is_file():
                     own = Corrections.read(folder / CORRECTIONS)
                     table, changed = own.apply(table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from treeglot.align import Aligner
+from treeglot.base.checked import forget
 from treeglot.base.files import PathLike
 from treeglot.models.artefacts import ALIGNER
 from treeglot.models.model import load
@@ -18,6 +19,8 @@ def verify_model(folder: PathLike) -> list[str]:
     parsers, the aligner and the provenance only when it needs them; this opens them, too.
     """
     place = Path(folder)
+    for path in place.rglob("*"):
+        forget(path)
     model = load(place)
     found = ["model.toml", *(name for _, name in model.file.files() if name)]
     for parser in (model.reader.open_parser, model.reader.open_target_parser):
