@@ -97,6 +97,11 @@ def test_places_that_cannot_be_used(store, monkeypatch):
         read_lines(Path("hdfs:///path"))
     with pytest.raises(StorageError, match=r"^s3://data/a\?speed=1: Unexpected query parameter in S3 URI: 'speed'$"):
         read_lines("s3://data/a?speed=1")
+    store.buckets["data"]["b"] = b"one"
+    store.refuse = "GET"
+    with pytest.raises(StorageError, match=r"^s3://data/b: AWS Error "):
+        read_lines("s3://data/b")
+    del store.buckets["data"]["b"]
     store.refuse = "PUT"
     with pytest.raises(StorageError, match=r"^s3://data/a: .*EntityTooLarge"), write_binary("s3://data/a") as stream:
         stream.write(b"one\n")

@@ -15,6 +15,7 @@ which is written last.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -108,7 +109,8 @@ def open_remote(path: PathLike) -> IO[bytes]:
     with _naming(uri):
         system, place = _resolve(uri)
         try:
-            return cast("IO[bytes]", system.open_input_stream(place, compression=None, buffer_size=CHUNK))
+            stream = system.open_input_stream(place, compression=None, buffer_size=CHUNK)
+            return io.BufferedReader(_Reader(stream, uri), CHUNK)
         except FileNotFoundError:
             _check_bucket(uri, system, place)
             raise
@@ -125,7 +127,7 @@ def write_remote(path: PathLike) -> Iterator[IO[bytes]]:
         _make_folder(system, folder)
         stream = system.open_output_stream(aside, compression=None)
     try:
-        yield cast("IO[bytes]", _Naming(stream, uri))
+        yield cast("IO[bytes]", _Writer(stream, uri))
         with _naming(uri):
             stream.close()
             _replace(system, aside, place)
@@ -150,16 +152,9 @@ def check_remote(path: PathLike) -> None:
         system.delete_file(aside)
 
 
-def remote_stamp(path: PathLike) -> tuple[str, int, int]:
-    """The URI, the size and the time of an object: another version has others."""
-    uri = _uri(path)
-    found = _info(uri)
-    return uri, found.size, found.mtime_ns or 0
-
-
 def is_complete(path: PathLike) -> bool:
     """Whether a URI names a folder that was written to its end."""
-    return _info(_within(_uri(path), FILES), missing=True) is not None
+    return _info(_within(_uri(path), FILES)) is not None
 
 
 def upload_file(file: PathLike, path: PathLike) -> None:
@@ -200,11 +195,10 @@ def fetch(path: PathLike, cache: PathLike | None = None, report: Callable[[str],
     uri = _uri(path)
     place = cache_folder(cache) / blake2b(uri.encode(), digest_size=8).hexdigest()
     name = without_query(uri).rstrip("/").rpartition("/")[2]
-    if _info(uri, missing=True) is None:  # object stores have no folders
-        return _fetch_folder(uri, place / name, report)
-    if _info(uri).is_file:
-        return _fetch_file(uri, place, name, report)
-    return _fetch_folder(uri, place / name, report)
+    found = _info(uri)
+    if found is not None and found.is_file:
+        return _fetch_file(uri, [found.size, found.mtime_ns or 0], place, name, report)
+    return _fetch_folder(uri, place / name, report)  # object stores have no folders
 
 
 def cache_folder(cache: PathLike | None = None) -> Path:
@@ -216,10 +210,10 @@ def cache_folder(cache: PathLike | None = None) -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "treeglot" / "files"
 
 
-def _fetch_file(uri: str, folder: Path, name: str, report: Callable[[str], None]) -> Path:
+def _fetch_file(uri: str, stamp: list[int], folder: Path, name: str, report: Callable[[str], None]) -> Path:
     from treeglot.base.files import read_json, write_json
 
-    stamp, target, facts = list(remote_stamp(uri)), folder / name, folder / "copy.json"
+    target, facts = folder / name, folder / "copy.json"
     with suppress(OSError, ValueError):
         known = read_json(facts, stamp=list, blake2b=str)
         if known["stamp"] == stamp and _digest(target) == known["blake2b"]:
@@ -227,8 +221,8 @@ def _fetch_file(uri: str, folder: Path, name: str, report: Callable[[str], None]
     folder.mkdir(parents=True, exist_ok=True)
     facts.unlink(missing_ok=True)
     size, digest = _download(uri, target)
-    if size != stamp[1]:
-        raise StorageError(f"{uri}: {size:,} bytes were read; expected {stamp[1]:,}")
+    if size != stamp[0]:
+        raise StorageError(f"{uri}: {size:,} bytes were read; expected {stamp[0]:,}")
     write_json(facts, {"stamp": stamp, "blake2b": digest})
     report(f"{uri}: copied to {target}, {size / 1e6:,.1f} MB, to map it into memory")
     return target
@@ -325,17 +319,14 @@ def _resolve(uri: str) -> tuple[FileSystem, str]:
     return found
 
 
-def _info(uri: str, missing: bool = False) -> FileInfo | Any:
+def _info(uri: str) -> FileInfo | None:
+    """What a place says of a URI, or None if nothing is there."""
+    from pyarrow.fs import FileType
+
     with _naming(uri):
         system, place = _resolve(uri)
-        [found] = system.get_file_info([place.rstrip("/")])
-        from pyarrow.fs import FileType
-
-        if found.type != FileType.NotFound:
-            return found
-        if missing:
-            return None
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), uri)
+        [found] = system.get_file_info([place])
+        return None if found.type == FileType.NotFound else found
 
 
 def _check_bucket(uri: str, system: FileSystem, place: str) -> None:
@@ -350,7 +341,7 @@ def _check_bucket(uri: str, system: FileSystem, place: str) -> None:
 
 def _make_folder(system: FileSystem, folder: str) -> None:
     """Make a folder where there are folders: object stores have none, and may refuse to make a bucket."""
-    if system.type_name in ("hdfs", "local", "py::fsspec+memory", "mock") and folder:
+    if system.type_name == "hdfs" and folder:
         system.create_dir(folder, recursive=True)
 
 
@@ -363,7 +354,28 @@ def _replace(system: FileSystem, aside: str, place: str) -> None:
     system.move(aside, place)
 
 
-class _Naming:
+class _Reader(io.RawIOBase):
+    """A stream that is read; its errors name the URI."""
+
+    def __init__(self, stream: Any, uri: str) -> None:
+        super().__init__()
+        self._stream, self._uri = stream, uri
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        with _naming(self._uri):
+            found: bytes = self._stream.read(len(buffer))
+        buffer[: len(found)] = found
+        return len(found)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+class _Writer:
     """A stream that is written; its errors name the URI."""
 
     def __init__(self, stream: Any, uri: str) -> None:
