@@ -14,7 +14,7 @@ from extraction import pairs_of
 
 from treeglot import FormatError, UsageError
 from treeglot._core import Renderer
-from treeglot.rules import compile_table, extract, score_rules
+from treeglot.rules import compile_table, engines, extract, score_rules
 from treeglot.rules.add_up import add_up
 from treeglot.rules.extract import Extraction
 from treeglot.rules.hiero import HieroOptions
@@ -141,6 +141,18 @@ def test_parts_that_were_added_up_halfway_are_not_finished(tmp_path):
         add_up(parts)
     with pytest.raises(FormatError, match="holds no finished extraction"):
         Extraction.open(tmp_path)
+
+
+@pytest.mark.parametrize("smoothing", ["none", "good-turing", "kneser-ney"])
+@pytest.mark.parametrize("significance", [0.0, 2.0])
+def test_files_are_scored_one_after_the_other_or_together(tmp_path, monkeypatch, smoothing, significance):
+    extraction = extract("hiero", aligned(random_pairs(300, 4)), tmp_path)
+    options = ScoreOptions(smoothing=smoothing, significance=significance, targets_per_source=3)
+    score_rules(extraction, tmp_path / "together", options)
+    monkeypatch.setattr(engines, "EXPANSION", 1 << 40)
+    score_rules(extraction, tmp_path / "apart", options)
+    assert pq.read_table(tmp_path / "apart").num_rows > 100
+    assert (tmp_path / "apart").read_bytes() == (tmp_path / "together").read_bytes()
 
 
 def test_rows_that_the_counts_do_not_have(tmp_path):

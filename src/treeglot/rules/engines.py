@@ -14,9 +14,11 @@ from treeglot.base.shards import Machines, R, S, T
 from treeglot.rules.columns import reading
 
 if TYPE_CHECKING:
+    import duckdb
     import pyarrow as pa
 
 EngineName: TypeAlias = Literal["duckdb", "spark"]
+EXPANSION = 4  # bytes of memory that a byte of Parquet files takes while it is grouped, joined and sorted, about
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class Statement:
 
     name: str
     sql: str
+    by_file: bool = False  # whether its rows for all files are those for each file, one after the other
 
 
 class Engine(Machines, Protocol):
@@ -53,21 +56,15 @@ class DuckDB:
             "temp_directory": str(self.folder / ".duckdb"),
             "preserve_insertion_order": False,  # rows have no order but the last statement's: less memory
         }
+        whole, apart = self._rounds(files, statements)
         connection = duckdb.connect(config=settings)
         try:
-            for name, paths in files.items():
-                listed = ", ".join(_quoted(str(path)) for path in paths)
-                connection.execute(f"CREATE TEMP VIEW {name} AS SELECT * FROM read_parquet([{listed}])")
-            alive: list[str] = []
-            for i, statement in enumerate(statements[:-1]):
-                connection.execute(f"CREATE TEMP TABLE {statement.name} AS {statement.sql}")
-                alive.append(statement.name)
-                later = " ".join(s.sql for s in statements[i + 1 :])
-                for name in [n for n in alive if not re.search(rf"\b{n}\b", later)]:
-                    connection.execute(f"DROP TABLE {name}")
-                    alive.remove(name)
-            rows = connection.sql(statements[-1].sql)
-            yield from pa.RecordBatchReader.from_stream(rows)
+            _read(connection, files)
+            _make(connection, whole, [*whole, *apart[0][1]])
+            for given, round_ in apart:
+                _read(connection, given)
+                _make(connection, round_[:-1], round_)
+                yield from pa.RecordBatchReader.from_stream(connection.sql(round_[-1].sql))
         except duckdb.OutOfMemoryException as error:
             if "max_temp_directory_size" in str(error):
                 problem = "no room for what does not fit into memory while rules are scored"
@@ -82,6 +79,17 @@ class DuckDB:
             raise
         finally:
             connection.close()
+
+    def _rounds(
+        self, files: Mapping[str, Sequence[Path]], statements: Sequence[Statement]
+    ) -> tuple[list[Statement], list[tuple[Mapping[str, Sequence[Path]], list[Statement]]]]:
+        """Statements for all files, and then those for some files after the other: each file apart if all are large."""
+        by_file = [statement for statement in statements if statement.by_file]
+        size = sum(path.stat().st_size for paths in files.values() for path in paths)
+        if len(files) != 1 or not statements[-1].by_file or size * EXPANSION <= self.memory:
+            return [], [(files, list(statements))]
+        [(name, paths)] = files.items()
+        return [each for each in statements if not each.by_file], [({name: [path]}, by_file) for path in paths]
 
     def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
         """What `function(shared, item)` gives for each item, one after the other."""
@@ -105,6 +113,25 @@ def open_engine(name: EngineName, master: str, threads: int) -> Iterator[Engine 
     with Spark(master or f"local[{threads}]") as engine:
         engine.check()
         yield engine
+
+
+def _read(connection: duckdb.DuckDBPyConnection, files: Mapping[str, Sequence[Path]]) -> None:
+    """Have statements see these files."""
+    for name, paths in files.items():
+        listed = ", ".join(_quoted(str(path)) for path in paths)
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT * FROM read_parquet([{listed}])")
+
+
+def _make(connection: duckdb.DuckDBPyConnection, made: Sequence[Statement], uses: Sequence[Statement]) -> None:
+    """Make the tables of some statements. Each is dropped when none of the statements in `uses` after it reads it."""
+    alive: list[str] = []
+    for i, statement in enumerate(made):
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {statement.name} AS {statement.sql}")
+        alive.append(statement.name)
+        later = " ".join(each.sql for each in uses[i + 1 :])
+        for name in [n for n in alive if not re.search(rf"\b{n}\b", later)]:
+            connection.execute(f"DROP TABLE {name}")
+            alive.remove(name)
 
 
 def _check(path: Path) -> None:

@@ -107,7 +107,8 @@ def scoring(
         if apart and name == "target":
             sums.append("r.lhs = 0 AS phrase")
             by += ", r.lhs = 0"
-        return Statement(f"{name}s", f"SELECT {', '.join(sums)} FROM {counts} r {join}GROUP BY {by}")
+        by_file = parts == 1 and name == "source"  # a file has all rows of its source sides
+        return Statement(f"{name}s", f"SELECT {', '.join(sums)} FROM {counts} r {join}GROUP BY {by}", by_file)
 
     of_source = ["count(*) AS targets"] * ranking + ["min(r.row) AS row"] * (parts > 1)
     scored = f"""
@@ -141,8 +142,8 @@ def scoring(
         side("source", source_key, *of_source),
         side("target", "target"),
         *([Statement("roots", f"SELECT lhs, sum(count) AS count FROM {counts} GROUP BY lhs")] if roots else []),
-        *([Statement("best", best)] if ranking else []),
-        Statement("rules", rules),
+        *([Statement("best", best, parts == 1)] if ranking else []),
+        Statement("rules", rules, parts == 1),
     ]
 
 
