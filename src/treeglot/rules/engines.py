@@ -59,6 +59,7 @@ class DuckDB:
         whole, apart = self._rounds(files, statements)
         connection = duckdb.connect(config=settings)
         try:
+            connection.execute("SET enable_progress_bar = false")  # drawn where Python looks interactive
             _read(connection, files)
             _make(connection, whole, [*whole, *apart[0][1]])
             for given, round_ in apart:
