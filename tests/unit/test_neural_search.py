@@ -228,6 +228,19 @@ def test_networks_have_names_and_files(models: dict[str, Any], tmp_path: Path) -
         load(folder)
 
 
+def test_a_joint_network_needs_no_name(
+    models: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(models["hiero"].directory, folder)
+    random_model(["a"], ["b"], history=2).write(str(tmp_path / "network.bin"))
+    assert main(["neural", "add", str(folder), str(tmp_path / "network.bin")]) == 0
+    assert "its feature neural has the weight" in capsys.readouterr().err
+    made = load(folder)
+    assert made.translator.neural.facts["history"] == 2
+    assert [*made.file.networks] == ["lexical"]
+
+
 def test_joint_models_share_it(models: dict[str, Any], tmp_path: Path) -> None:
     folders = {name: models[name].directory for name in ("hiero", "dep2str")}
     said: list[str] = []

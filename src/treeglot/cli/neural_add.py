@@ -26,6 +26,6 @@ def neural_add(
     from treeglot.neural.train import load_joint
 
     with shown_warnings():
-        name = usual_name(load_joint(network)) if name is None else name
-        made, feature = add_neural(model, network, weight=weight, name=name), network_feature(name)
+        made = add_neural(model, network, weight=weight, name=name)
+        feature = network_feature(usual_name(load_joint(network)) if name is None else name)
     say(f"{made!r}: its feature {feature} has the weight {made.weights.get(feature, 0.0):g}")
