@@ -21,11 +21,11 @@ from treeglot.lm.train import DiscountWarning
 from treeglot.lm.train_dependency import DependencyTraining
 from treeglot.syntax import Dependency
 
-Unit = Literal["words", "tags", "trigrams"]  # the last is over words, in the other conditioning
+Unit = Literal["words", "tags", "siblings"]  # the last is over words, in the other conditioning
 WORDS = "abcde"
 KNOWN = [*WORDS, "unseen"]
-UNITS: list[Unit] = ["words", "tags", "trigrams"]
-WORD_UNITS: list[Unit] = ["words", "trigrams"]
+UNITS: list[Unit] = ["words", "tags", "siblings"]
+WORD_UNITS: list[Unit] = ["words", "siblings"]
 
 
 def projective(draw: random.Random, size: int, roots: int = 3) -> list[int]:
@@ -53,8 +53,8 @@ def trained(unit: Unit) -> DependencyTraining:
         trees.append(Dependency(words, projective(draw, len(words)), tags=[word.upper() for word in words]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiscountWarning)
-        if unit == "trigrams":
-            return train_dependency(trees, conditioning="trigram")
+        if unit == "siblings":
+            return train_dependency(trees, conditioning="sibling")
         return train_dependency(trees, unit)
 
 
@@ -82,9 +82,9 @@ def slow_scores(unit: Unit, tree: Dependency) -> list[float]:
             ([i for i in reversed(range(h)) if tree.heads[i] == h], left),
             ([i for i in range(h + 1, len(words)) if tree.heads[i] == h], right),
         ):
-            before = [f"<h>{head_word}"] if unit == "trigrams" else ["<s>"]
+            before = ["<s>"] if unit == "siblings" else [f"<h>{head_word}"]
             for i in children:
-                context = before[-2:] if unit == "trigrams" else [before[-1], f"<h>{head_word}"]
+                context = [before[-1], f"<h>{head_word}"] if unit == "siblings" else before[-2:]
                 scores[i] = math.log10(conditional(model, tuple(context), words[i]))
                 before.append(words[i])
     return scores

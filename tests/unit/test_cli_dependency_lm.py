@@ -61,10 +61,10 @@ def test_train_says_what_it_saw(run, trees: Path, tmp_path: Path) -> None:
 
 
 def test_train_in_another_conditioning(run, trees: Path, tmp_path: Path) -> None:
-    code, _, _ = run("train", trees, "--dependency", "words", "--conditioning", "trigram", "-o", tmp_path / "t")
+    code, _, _ = run("train", trees, "--dependency", "words", "--conditioning", "sibling", "-o", tmp_path / "t")
     assert code == 0
-    assert load_dependency(tmp_path / "t").conditioning == "trigram"
-    assert "conditioning\ttrigram\n" in run("info", tmp_path / "t")[1]
+    assert load_dependency(tmp_path / "t").conditioning == "sibling"
+    assert "conditioning\tsibling\n" in run("info", tmp_path / "t")[1]
 
 
 def test_score(run, model: Path, trees: Path) -> None:
@@ -106,15 +106,15 @@ def test_info(run, model: Path) -> None:
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         "dependency model over\twords",
-        "conditioning\tsibling",
+        "conditioning\ttrigram",
         f"bytes\t{model.stat().st_size}",
         "words\t8",
         "left 1-grams\t10",
-        "left 2-grams\t5",
-        "left 3-grams\t3",
+        "left 2-grams\t3",
+        "left 3-grams\t0",
         "right 1-grams\t9",
-        "right 2-grams\t2",
-        "right 3-grams\t1",
+        "right 2-grams\t1",
+        "right 3-grams\t0",
         "root 1-grams\t8",
     ]
     assert run("info", model, "--words")[1].split() == ["<unk>", "<s>", "</s>", "the", "dog", "saw", "her", "dogs"]
@@ -140,7 +140,7 @@ def test_refusals(run, model: Path, trees: Path, tmp_path: Path) -> None:
         2,
         "--conditioning, --from and --read-tags are for dependency models: give --dependency words or tags",
     )
-    assert problem("train", text, "--conditioning", "trigram") == problem("train", text, "--from", "conllu")
+    assert problem("train", text, "--conditioning", "sibling") == problem("train", text, "--from", "conllu")
     assert problem("score", ARPA, text, "--read-tags", "upos") == (
         2,
         f"{ARPA} is an n-gram model; --from and --read-tags are for dependency models",

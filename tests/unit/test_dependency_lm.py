@@ -7,6 +7,7 @@ import random
 import struct
 import warnings
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from lm_pieces import score_child, score_pieces, score_root
@@ -37,6 +38,7 @@ from treeglot.lm import (
 )
 from treeglot.lm.dependency import is_dependency_model
 from treeglot.lm.train import DiscountWarning
+from treeglot.lm.train_dependency import Conditioning
 from treeglot.syntax import Dependency
 from treeglot.syntax.formats import read_dependencies
 
@@ -66,17 +68,21 @@ def file(model: DependencyModel, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return path
 
 
-def test_the_parts_score_as_n_gram_models_of_windows() -> None:
+@pytest.mark.parametrize("conditioning", get_args(Conditioning))
+def test_the_parts_score_as_n_gram_models_of_windows(conditioning: Conditioning) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiscountWarning)
-        training = train_dependency([SAW, HELD])
+        training = train_dependency([SAW, HELD], conditioning=conditioning)
     model = compile_dependency(training)
     for side, part in (("left", compile_ngram(training.left)), ("right", compile_ngram(training.right))):
         assert isinstance(part, NgramModel)
         for sibling in (None, "old", "dog", "talk", "unseen"):
             for head in ("man", "saw", "held", "unseen"):
                 for child in ("the", "old", "with", "unseen"):
-                    window = f"{'<s>' if sibling is None else sibling} <h>{head} {child}"
+                    before = [f"<h>{head}"] + [sibling] * (sibling is not None)
+                    if conditioning == "sibling":
+                        before = [sibling or "<s>", f"<h>{head}"]
+                    window = " ".join([*before, child])
                     expected = part.full_scores(window, bos=False, eos=False)[-1].log10
                     assert score_child(model, side, child, head, sibling) == pytest.approx(expected, abs=1e-6)
     roots = compile_ngram(training.root)
@@ -173,7 +179,7 @@ def test_an_empty_sentence_and_the_words_of_the_model(model: DependencyModel) ->
 def test_tags() -> None:
     model = small_model("tags")
     assert (model.unit, len(model), repr(model)) == ("tags", 7, "<DependencyModel over tags>")
-    assert [score.length for score in model.full_scores(SAW)] == [3, 3, 3, 1, 3, 3]
+    assert [score.length for score in model.full_scores(SAW)] == [3, 2, 2, 1, 2, 2]
     with pytest.raises(ValueError, match=r"^sentence 2: has no tags; expected one for each word$"):
         model.score_sentences([SAW, HELD])
 
@@ -276,7 +282,7 @@ def test_sections_that_do_not_fit_together(file: Path, tmp_path: Path) -> None:
     assert problem("model", struct.pack("<I", 2) + content["model"][4:]) == contradicts
     assert problem("root.unigrams", content["root.unigrams"][:-8]) == contradicts
     assert problem("left.unigrams", content["left.unigrams"][:-8]) == contradicts
-    assert problem("right.windows", b"") == contradicts
+    assert problem("right.trigrams", b"") == contradicts
     assert problem("right.pairs", None) == "has no section 'right.pairs'"
 
 
@@ -306,9 +312,9 @@ def test_models_of_other_orders() -> None:
         right = train_dependency([SAW])
     assert bigrams is not None
     with pytest.raises(ValueError, match=r"^the model of 'left' has order 2; expected order 3$"):
-        compile_core(DependencyUnit.words, DependencyConditioning.sibling, bigrams, right.right, right.root)
+        compile_core(DependencyUnit.words, DependencyConditioning.trigram, bigrams, right.right, right.root)
     with pytest.raises(ValueError, match=r"^the model of 'root' has order 3; expected order 1$"):
-        compile_core(DependencyUnit.words, DependencyConditioning.sibling, right.left, right.right, right.right)
+        compile_core(DependencyUnit.words, DependencyConditioning.trigram, right.left, right.right, right.right)
 
 
 @pytest.mark.parametrize(

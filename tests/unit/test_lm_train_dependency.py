@@ -30,6 +30,16 @@ def ngrams(estimate: EstimatedNgrams, order: int) -> list[str]:
 
 def test_events_go_from_the_nearest_child_outwards() -> None:
     training = quietly(SAW)
+    assert ngrams(training.left, 3) == ["<h>man old the"]
+    assert sorted(ngrams(training.left, 2)) == ["<h>dog a", "<h>man old", "<h>saw man", "old the"]
+    assert ngrams(training.right, 3) == []
+    assert ngrams(training.right, 2) == ["<h>saw dog"]
+    assert ngrams(training.root, 1) == ["<unk>", "<s>", "</s>", "the", "old", "man", "saw", "a", "dog"]
+    assert training.events == (4, 1, 1)
+
+
+def test_events_of_children_with_their_head_and_last_sibling() -> None:
+    training = quietly(SAW, conditioning="sibling")
     assert sorted(ngrams(training.left, 3)) == ["<s> <h>dog a", "<s> <h>man old", "<s> <h>saw man", "old <h>man the"]
     assert ngrams(training.right, 3) == ["<s> <h>saw dog"]
     assert ngrams(training.root, 1) == ["<unk>", "<s>", "</s>", "the", "old", "man", "saw", "a", "dog"]
@@ -37,7 +47,7 @@ def test_events_go_from_the_nearest_child_outwards() -> None:
 
 
 def test_a_window_of_the_left_model_backs_off_to_the_head_and_then_to_the_child() -> None:
-    training = quietly(SAW)
+    training = quietly(SAW, conditioning="sibling")
     predicted = {"<h>dog a", "<h>man old", "<h>man the", "<h>saw man"}
     contexts = {"<s> <h>dog", "<s> <h>man", "<s> <h>saw", "old <h>man"}
     assert set(ngrams(training.left, 2)) == predicted | contexts
@@ -46,7 +56,8 @@ def test_a_window_of_the_left_model_backs_off_to_the_head_and_then_to_the_child(
 
 def test_tags() -> None:
     training = quietly(SAW, unit="tags")
-    assert sorted(ngrams(training.left, 3)) == ["<s> <h>N D", "<s> <h>N J", "<s> <h>V N", "J <h>N D"]
+    assert ngrams(training.left, 3) == ["<h>N J D"]
+    assert sorted(ngrams(training.left, 2)) == ["<h>N D", "<h>N J", "<h>V N", "J D"]
 
 
 def test_one_side_may_have_no_children() -> None:
@@ -61,8 +72,8 @@ def test_kenlm_reads_the_models(tmp_path: Any) -> None:
     with (tmp_path / "left.arpa").open("wb") as stream:
         training.left.write_arpa(stream.write)
     model = kenlm.Model(str(tmp_path / "left.arpa"))
-    scores = list(model.full_scores("old <h>man the", bos=False, eos=False))
-    position = ngrams(training.left, 3).index("old <h>man the")
+    scores = list(model.full_scores("<h>man old the", bos=False, eos=False))
+    position = ngrams(training.left, 3).index("<h>man old the")
     assert scores[-1][:2] == (pytest.approx(training.left.log10_probability(3)[position], abs=1e-6), 3)
 
 

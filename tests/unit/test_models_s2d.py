@@ -33,7 +33,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("kind", "conditioning"), [("s2d", "sibling"), ("s2d", "trigram"), ("s2d-pos", "sibling")])
+@pytest.mark.parametrize(("kind", "conditioning"), [("s2d", "sibling"), ("s2d", "trigram"), ("s2d-pos", "trigram")])
 def test_output_is_a_string_and_the_tree_that_the_models_scored(
     kind: str, conditioning: Conditioning, corpus: Path, tmp_path: Path
 ) -> None:

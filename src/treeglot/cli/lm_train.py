@@ -55,8 +55,8 @@ def lm_train(
     conditioning: Annotated[
         Literal["sibling", "trigram"] | None,
         typer.Option(
-            help="What a dependency model predicts a child from: its head and last sibling (the default), or the last "
-            "two of its head and siblings."
+            help="What a dependency model predicts a child from: its head and last sibling, or the last two of its "
+            "head and siblings (trigram, the default)."
         ),
     ] = None,
     from_: TreeFormat = None,

@@ -38,7 +38,7 @@ class DependencyModel(CompiledModel[_core.DependencyModel]):
     >>> model.unit, len(model), "saw" in model, "cat" in model
     ('words', 7, True, False)
     >>> round(model.score(she), 4)
-    -0.6225
+    -0.7352
     >>> [(score.length, score.oov) for score in model.full_scores(Dependency(["old", "cat", "saw"], [1, 2, -1]))]
     [(1, False), (1, True), (1, False)]
     """

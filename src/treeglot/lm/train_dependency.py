@@ -24,7 +24,7 @@ from treeglot.lm.train import FALLBACK, DiscountWarning
 Unit: TypeAlias = Literal["words", "tags"]
 Conditioning: TypeAlias = Literal["sibling", "trigram"]
 
-CONDITIONING: Conditioning = "sibling"
+CONDITIONING: Conditioning = "trigram"
 SENTENCES_AT_A_TIME = 1000
 
 
@@ -33,7 +33,7 @@ class DependencyLmOptions(Options):
     """How dependency language models are trained."""
 
     conditioning: Conditioning = option(
-        CONDITIONING, "what a child is predicted from: its head and last sibling, or the last two of head and children"
+        CONDITIONING, "what a child is predicted from: its head and last sibling, or the last two of head and siblings"
     )
 
 
@@ -61,21 +61,21 @@ def train_dependency(
 ) -> DependencyTraining:
     """Estimate a dependency language model over words or tags.
 
-    Each of the three models is an n-gram model over windows. With the conditioning `sibling`, a window has the previous
-    sibling (`<s>` for the first child), the head (marked with `<h>`) and the child. With `trigram`, it has three
-    neighbours in the sequence of the head and its children on one side. In any context, the probabilities of all known
-    words and `<unk>` sum to 1. If discounts cannot be estimated, as is usual over tags, `fallback` replaces them with a
-    `DiscountWarning`.
+    Each of the three models is an n-gram model over windows. With the conditioning `trigram`, a window has three
+    neighbours in the sequence of the head (marked with `<h>`) and its children on one side. That of the first child has
+    two. With `sibling`, it has the previous sibling (`<s>` for the first child), the head and the child. In any
+    context, the probabilities of all known words and `<unk>` sum to 1. If discounts cannot be estimated, as is usual
+    over tags, `fallback` replaces them with a `DiscountWarning`.
 
-    >>> sentence = Dependency(["she", "saw", "old", "dogs"], [1, -1, 3, 1])
+    >>> sentence = Dependency(["the", "old", "man", "saw", "her"], [2, 2, 3, -1, 3])
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
     ...     training = train_dependency([sentence])
     >>> training.events
-    (2, 1, 1)
+    (3, 1, 1)
     >>> words = training.left.vocabulary
     >>> [" ".join(words[i] for i in window) for window in training.left.words(3).reshape(-1, 3)]
-    ['<s> <h>saw she', '<s> <h>dogs old']
+    ['<h>man old the']
     """
     for name, given, known in (("unit", unit, Unit), ("conditioning", conditioning, Conditioning)):
         if given not in get_args(known):
