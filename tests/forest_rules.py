@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from slow_chart import Links
+
 from treeglot._core import RuleTable, RuleTableBuilder
 
 NT = 0x80000000
@@ -40,20 +42,24 @@ def symbols(item: object) -> list[tuple[str, bool]]:
     return tokens(item) if isinstance(item, tuple) else [(str(item), False)]
 
 
-def forest_table(rules: Iterable[ForestRule], labels: Iterable[str] = ()) -> RuleTable:
+def forest_table(
+    rules: Iterable[ForestRule], labels: Iterable[str] = (), links: Links = lambda source, target: []
+) -> RuleTable:
     """A table with one feature, p: the score."""
     builder = RuleTableBuilder(["p"])
     builder.label("X")
     for label in labels:
         builder.label(label)
     for rule in rules:
-        source = [t for s in rule.source for t in symbols(s)] if rule.phrase else tokens(rule.source)
+        side = [t for s in rule.source for t in symbols(s)] if rule.phrase else tokens(rule.source)
+        source = [NT | builder.label(s) if variable else builder.source_word(s) for s, variable in side]
+        target = [-int(t) if t.isdigit() else builder.target_word(t) for t in rule.target]
         builder.add(
             builder.label("X" if rule.phrase else str(rule.source[0])),
-            [NT | builder.label(s) if variable else builder.source_word(s) for s, variable in source],
-            [-int(t) if t.isdigit() else builder.target_word(t) for t in rule.target],
+            source,
+            target,
             [rule.score],
-            [],
+            links(source, target),
             labels=[builder.label(tag) for tag in rule.tags],
             structure=list(rule.heads),
         )

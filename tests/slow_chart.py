@@ -1,6 +1,6 @@
 """The slow twin of decoding strings: all derivations of random small grammars."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from typing import NamedTuple
 
@@ -49,18 +49,17 @@ def rules(draw: st.DrawFn) -> Rule:
     return Rule(draw(st.sampled_from(LABELS)), tuple(source), tuple(target), score)
 
 
-def compiled(grammar: list[Rule]) -> RuleTable:
+Links = Callable[[list[int], list[int]], list[tuple[int, int]]]  # of the symbols of a rule's sides
+
+
+def compiled(grammar: list[Rule], links: Links = lambda source, target: []) -> RuleTable:
     builder = RuleTableBuilder(["p"])
     for label in LABELS:
         builder.label(label)
     for rule in grammar:
-        builder.add(
-            builder.label(rule.lhs),
-            [NT | builder.label(s) if s in LABELS else builder.source_word(s) for s in rule.source],
-            [-int(t) if t.isdigit() else builder.target_word(t) for t in rule.target],
-            [rule.score],
-            [],
-        )
+        source = [NT | builder.label(s) if s in LABELS else builder.source_word(s) for s in rule.source]
+        target = [-int(t) if t.isdigit() else builder.target_word(t) for t in rule.target]
+        builder.add(builder.label(rule.lhs), source, target, [rule.score], links(source, target))
     return builder.finish()
 
 

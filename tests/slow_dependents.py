@@ -5,6 +5,7 @@ from itertools import combinations, product
 from typing import NamedTuple
 
 from hypothesis import strategies as st
+from slow_chart import Links
 from small_lm import LM, log_probability, unknown_words
 
 from treeglot._core import Decoder, Dependency, FeatureSet, HeadDependentsMatcher, RuleTable, RuleTableBuilder
@@ -136,16 +137,18 @@ def cases(draw: st.DrawFn, phrases: bool = True) -> Case:
     return Case(tree, list(rules.values()))
 
 
-def compiled(rules: list[Rule]) -> RuleTable:
+def compiled(rules: list[Rule], links: Links = lambda source, target: []) -> RuleTable:
     builder = RuleTableBuilder(["p"])
     builder.label("X")
     for rule in rules:
+        source = [NT | builder.label(s) if variable else builder.source_word(s) for s, variable in rule.source]
+        target = [-t if isinstance(t, int) else builder.target_word(t) for t in rule.target]
         builder.add(
             builder.label(rule.lhs),
-            [NT | builder.label(s) if variable else builder.source_word(s) for s, variable in rule.source],
-            [-t if isinstance(t, int) else builder.target_word(t) for t in rule.target],
+            source,
+            target,
             [rule.score],
-            [],
+            links(source, target),
             [builder.label(f"{first + 1}-{last + 1}") for first, last in rule.structures],
         )
     return builder.finish()

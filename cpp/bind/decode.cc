@@ -5,6 +5,7 @@
 #include "bind/options.h"
 #include "bind/sources.h"
 #include "decode/decoder.h"
+#include "decode/features/context.h"
 #include "decode/features/dependency.h"
 #include "decode/features/labels.h"
 #include "decode/features/ngram.h"
@@ -255,10 +256,10 @@ void bind_derivation(nb::module_& m) {
           "Of each word, the step of the derivation whose rule it comes from.")
       .def_prop_ro(
           "affiliations", [](const Hypothesis& h) { return to_tuple(h.affiliations); },
-          "Of each word, the source word that it is affiliated with; empty for models without a neural model.")
+          "Of each word, the source word that it is affiliated with; empty if no feature asks for it.")
       .def_prop_ro(
           "links", [](const Hypothesis& h) { return to_tuple(h.links); },
-          "Pairs of a source word and a word that rules link; empty for models without a neural model.")
+          "Pairs of a source word and a word that rules link; empty if no feature asks for it.")
       .def_prop_ro(
           "path", [](const Hypothesis& h) { return to_tuple(h.path); },
           "The arcs of the input's lattice that it took, by number; its steps count the words of this path.")
@@ -459,6 +460,13 @@ void bind_decode(nb::module_& m) {
             add_joint(self, std::move(model), name);
           },
           "model"_a, "name"_a = "neural", "A neural joint model, or a lexical one: NAME (natural log).")
+      .def(
+          "add_context",
+          [](FeatureSet& self, const std::vector<std::string>& source, const std::vector<std::string>& target) {
+            add_context(self, source, target);
+          },
+          "source"_a, "target"_a,
+          "Linked words f and e with the source word c beside f: left=c|f→e and right=f→e|c. Other words are <unk>.")
       .def("add_labels", &add_labels, "Soft syntax: match_f, nomatch_f, subst_f[X→Y], the same with e, and root[X,Y].")
       .def(
           "add_dependency",

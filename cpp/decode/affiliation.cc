@@ -61,18 +61,22 @@ void append_affiliations(const RuleTable& table, std::span<const Symbol> source,
   }
 }
 
+void append_known_links(const TargetSide& target, const EdgeSource& source, std::vector<Link>& out) {
+  const std::span<const std::uint32_t> own = source.own;
+  if (!fits(target, own.size())) return;
+  const std::uint8_t* const known = target.affiliations + 1 + std::ranges::count_if(target, is_word);
+  const std::size_t links = known[0] + std::size_t{known[1]} * 256;
+  for (std::size_t i = 0; i < links; ++i) out.push_back({own[known[2 + 2 * i]], known[3 + 2 * i]});
+}
+
 void append_links(const TargetSide& target, const EdgeSource& source, std::vector<Link>& out) {
   const std::span<const std::uint32_t> own = source.own;
   if (own.empty()) return;
+  const std::size_t before = out.size();
+  append_known_links(target, source, out);
+  if (out.size() > before) return;
   const auto words = static_cast<std::uint32_t>(std::ranges::count_if(target, is_word));
-  std::size_t links = 0;
-  if (fits(target, own.size())) {
-    const std::uint8_t* const known = target.affiliations + 1 + words;
-    links = known[0] + std::size_t{known[1]} * 256;
-    for (std::size_t i = 0; i < links; ++i) out.push_back({own[known[2 + 2 * i]], known[3 + 2 * i]});
-  }
-  for (std::uint32_t word = 0; links == 0 && word < words; ++word)
-    out.push_back({own[along(word, words, own.size())], word});
+  for (std::uint32_t word = 0; word < words; ++word) out.push_back({own[along(word, words, own.size())], word});
 }
 
 void affiliate(const TargetSide& target, const EdgeSource& source, std::span<std::uint32_t> out) {

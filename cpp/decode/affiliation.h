@@ -39,8 +39,10 @@ struct EdgeSource {
 // Writes the source word of each of the rule's words; `out` has room for all its symbols.
 void affiliate(const TargetSide& target, const EdgeSource& source, std::span<std::uint32_t> out);
 
-// Appends the rule's links: source words of the sentence, and places among the rule's words. Those of a target side
-// without links are the affiliations above. There are none without source words.
+// Appends the links that the rule was seen with: source words of the sentence, and places among the rule's words.
+void append_known_links(const TargetSide& target, const EdgeSource& source, std::vector<Link>& out);
+
+// The same, but the links of a target side without any are the affiliations above. There are none without source words.
 void append_links(const TargetSide& target, const EdgeSource& source, std::vector<Link>& out);
 
 // Finds what edges have of a sentence.

@@ -310,7 +310,7 @@ Decoder::Decoder(std::shared_ptr<const FeatureSet> features, std::shared_ptr<con
     const Symbol id = features_->space().names().find(name);
     if (id != Symbols::kNone) {
       weights_[id] = weight;
-    } else if (const auto dynamic = features_->families().find(name, features_->table())) {
+    } else if (const auto dynamic = features_->families().find(name)) {
       dynamic_weights_.add(*dynamic, weight);
     } else if (!features_->families().owns(name)) {
       unknown_weights_.push_back(name);
@@ -401,7 +401,8 @@ void Decoder::check_lattice(const Terms& terms) const {
   if (!matcher_->reads_lattices())
     throw std::invalid_argument("the input is a lattice, which this kind of model does not translate");
   if (features_->affiliates())
-    throw std::invalid_argument("the input is a lattice; a model with a neural network translates sentences");
+    throw std::invalid_argument(
+        "the input is a lattice; a model with a neural network or context features translates sentences");
   if (!terms.marks.empty())
     throw std::invalid_argument("the input is a lattice; translations of its words can be given in sentences only");
 }

@@ -1,9 +1,10 @@
-// Features that have a name only once they fire: a member of a family such as subst_f[NP→VP], told by two labels of the
-// rule table. There are too many to name them all beforehand: their labels are their number.
+// Features that have a name only once they fire: members of a family, such as subst_f[NP→VP], told by two labels of the
+// rule table. There are too many to name them all beforehand: what tells them apart is their number.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,8 +33,12 @@ class FeatureNames {
 
 inline constexpr FeatureId kDynamicFeature = FeatureId{1} << 63;
 
+// A member has 60 bits.
+inline FeatureId dynamic_feature(std::uint32_t family, std::uint64_t member) {
+  return kDynamicFeature | FeatureId{family} << 60 | member;
+}
 inline FeatureId dynamic_feature(std::uint32_t family, Symbol first, Symbol second) {
-  return kDynamicFeature | FeatureId{family} << 60 | FeatureId{first} << 30 | second;
+  return dynamic_feature(family, std::uint64_t{first} << 30 | second);
 }
 
 // Weights of members of families: 0 unless given. Asked for every candidate of the search, so a flat table.
@@ -50,22 +55,44 @@ class DynamicWeights {
   HashIndex index_;
 };
 
-// The families of a model, and how their members are called: PREFIX[LABEL SEPARATOR LABEL].
-class DynamicFamilies {
+// How the members of a family are called.
+class DynamicFamily {
  public:
-  std::uint32_t add(std::string prefix, std::string separator);
+  virtual ~DynamicFamily() = default;
+  virtual std::string name(std::uint64_t member) const = 0;
+  // Whether a name is one of the family's, and the member, if there is one: others can never fire.
+  virtual bool owns(std::string_view name) const = 0;
+  virtual std::optional<std::uint64_t> find(std::string_view name) const = 0;
+};
 
-  std::string name(FeatureId id, const RuleTable& table) const;
-  // Whether a name is one of a family's, and the feature, if there are such labels: others can never fire.
-  bool owns(std::string_view name) const;
-  std::optional<FeatureId> find(std::string_view name, const RuleTable& table) const;
+// Members are two labels of a table: PREFIX[LABEL SEPARATOR LABEL].
+class LabelFamily final : public DynamicFamily {
+ public:
+  LabelFamily(std::shared_ptr<const RuleTable> table, std::string prefix, std::string separator)
+      : table_(std::move(table)), prefix_(std::move(prefix)), separator_(std::move(separator)) {}
+
+  std::string name(std::uint64_t member) const override;
+  bool owns(std::string_view name) const override;
+  std::optional<std::uint64_t> find(std::string_view name) const override;
 
  private:
-  struct Family {
-    std::string prefix, separator;
-    std::optional<std::string_view> inside(std::string_view name) const;  // its brackets, if it is called so
-  };
-  std::vector<Family> families_;
+  std::optional<std::string_view> inside(std::string_view name) const;  // its brackets, if it is called so
+
+  std::shared_ptr<const RuleTable> table_;
+  std::string prefix_, separator_;
+};
+
+// The families of a model.
+class DynamicFamilies {
+ public:
+  std::uint32_t add(std::shared_ptr<const DynamicFamily> family);
+
+  std::string name(FeatureId id) const;
+  bool owns(std::string_view name) const;
+  std::optional<FeatureId> find(std::string_view name) const;
+
+ private:
+  std::vector<std::shared_ptr<const DynamicFamily>> families_;
 };
 
 }  // namespace treeglot

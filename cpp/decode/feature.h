@@ -42,9 +42,13 @@ class Sink {
   }
   // Of a member of a family.
   void add_dynamic(FeatureId id, float value) {
-    if (weights_.dynamic != nullptr) sum_ += static_cast<double>((*weights_.dynamic)[id]) * value;
+    sum_ += static_cast<double>(dynamic_weight(id)) * value;
     if (kept_ != nullptr) kept_->push_back({id, value});
   }
+  // Of features whose values need not be kept apart: their weights are in the score.
+  void add_score(double score) { sum_ += score; }
+  bool keeps_values() const { return kept_ != nullptr; }
+  float dynamic_weight(FeatureId id) const { return weights_.dynamic == nullptr ? 0 : (*weights_.dynamic)[id]; }
   double sum() const { return sum_; }
 
  private:

@@ -49,7 +49,7 @@ class FeatureSet final : public FeatureNames {
   std::span<const std::int32_t> renumbered() const { return renumbered_; }  // the model's numbers of a part's words
   const std::shared_ptr<const RuleTable>& shared_table() const { return table_; }
   FeatureSpace& space() { return check_open(), space_; }
-  DynamicFamilies& families() { return check_one_grammar(), families_; }
+  DynamicFamilies& families() { return check_whole(), families_; }
   const DynamicFamilies& families() const { return families_; }
   const FeatureSpace& space() const { return space_; }
 
@@ -69,8 +69,14 @@ class FeatureSet final : public FeatureNames {
   }
 
   std::string name(FeatureId id) const override {
-    return id >= kDynamicFeature ? families_.name(id, *table_)
-                                 : std::string(space_.names().text(static_cast<Symbol>(id)));
+    return id >= kDynamicFeature ? families_.name(id) : std::string(space_.names().text(static_cast<Symbol>(id)));
+  }
+
+  // Labels and tags are numbers of one table.
+  void check_one_grammar() const {
+    check_whole();
+    if (!parts_.empty())
+      throw std::invalid_argument("a feature of labels or dependency trees for several grammars; expected one grammar");
   }
 
   void freeze() const {
@@ -99,13 +105,6 @@ class FeatureSet final : public FeatureNames {
       throw std::invalid_argument("a feature with a state for the rules of " + grammar_ +
                                   " alone; expected features of all grammars");
   }
-  // Labels and tags are numbers of one table.
-  void check_one_grammar() const {
-    check_whole();
-    if (!parts_.empty())
-      throw std::invalid_argument("a feature of labels or dependency trees for several grammars; expected one grammar");
-  }
-
   std::shared_ptr<const RuleTable> table_;
   TargetWords words_;
   FeatureSpace space_;

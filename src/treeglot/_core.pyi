@@ -2687,13 +2687,13 @@ class Hypothesis:
     @property
     def affiliations(self) -> tuple[int, ...]:
         """
-        Of each word, the source word that it is affiliated with; empty for models without a neural model.
+        Of each word, the source word that it is affiliated with; empty if no feature asks for it.
         """
 
     @property
     def links(self) -> tuple[tuple[int, int], ...]:
         """
-        Pairs of a source word and a word that rules link; empty for models without a neural model.
+        Pairs of a source word and a word that rules link; empty if no feature asks for it.
         """
 
     @property
@@ -2813,6 +2813,11 @@ class FeatureSet:
 
     def add_joint(self, model: JointModel, name: str = 'neural') -> None:
         """A neural joint model, or a lexical one: NAME (natural log)."""
+
+    def add_context(self, source: Sequence[str], target: Sequence[str]) -> None:
+        """
+        Linked words f and e with the source word c beside f: left=c|f→e and right=f→e|c. Other words are <unk>.
+        """
 
     def add_labels(self) -> None:
         """

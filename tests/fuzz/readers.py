@@ -35,6 +35,7 @@ from treeglot.base.toml import TomlFile
 from treeglot.corpus.pairs import Pair
 from treeglot.decode import Translator
 from treeglot.decode.confidence import SENTENCE, WORD, ConfidenceModel
+from treeglot.decode.context import ContextWords
 from treeglot.decode.glossary import Glossary
 from treeglot.decode.kbest import read_kbest
 from treeglot.decode.weights import read_weights
@@ -441,6 +442,7 @@ def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
         "glossary": ([terms], Glossary.read),
         "glossary.tbx": ([tbx], suffixed(".tbx", Glossary.read)),
         "confidence.json": ([confidence()], ConfidenceModel.load),
+        "context.json": (['{"source": ["das", "Haus"], "target": ["the", "é"]}'.encode()], ContextWords.read),
         "classes": ([b"das 0\nHaus 12\nist 3\n"], lambda path: WordClasses.read(path).core),
         "lexicon": ([b"das\tthe\nHaus\thouse\t2.5\n"], read_lexicon),
         "splitter": (["在 5\n中国 12\n".encode()], lambda path: WordSplitter.open(str(path))),

@@ -289,10 +289,11 @@ def signature(model: Model) -> str:
     tables = [f"{part}/rules.table" for part in rules] or [model.file.on_demand or model.file.rules]
     more += read_facts(model.directory / model.file.on_demand)["indexes"] if model.file.on_demand else []
     networks = model.file.every_network.values()
+    more += [model.file.context]
     for name in (*tables, model.file.lm, *model.file.lms.values(), *networks, *more):
         if name:
             with (model.directory / name).open("rb") as stream:
-                content = stream.read(-1 if name.endswith(".heads") else 4096)
+                content = stream.read(-1 if name.endswith(".heads") or name == model.file.context else 4096)
                 parts.append(blake2b(content, digest_size=8).hexdigest())
     return " ".join(parts)
 

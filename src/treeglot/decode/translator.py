@@ -11,6 +11,7 @@ from treeglot._core import Hypothesis, Step, Terms
 from treeglot.base.errors import OptionError, UsageError
 from treeglot.decode.confidence import LIST, PROBABILITIES, Confidence, ConfidenceModel
 from treeglot.decode.consensus import ConsensusOptions, ranked
+from treeglot.decode.context import ContextWords
 from treeglot.decode.matchers import Setup, match_strings
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.translation import SearchForest, Translation
@@ -44,7 +45,8 @@ class Translator:
     `weights` maps the names of features to numbers: the table's features, `word_penalty`, `rule_penalty`, `glue`,
     `unknown`, and with a language model `lm` (natural log) and `lm_unknown`. Models in `lms` have `lm_NAME` and
     `lm_NAME_unknown`; models over classes have only `lm_NAME`. A neural joint model has `neural`, and networks in
-    `networks` have `neural_NAME`. Names without a feature are listed in `unknown_weights`. `setup` adds a model's own
+    `networks` have `neural_NAME`. With `context`, pairs of linked words have features by the source word beside them
+    (`treeglot.decode.context`). Names without a feature are listed in `unknown_weights`. `setup` adds a model's own
     features and gives the matcher for its input. All names except the table's begin with `prefix`. If the table has a
     feature of the same name, the values of both add up.
     """
@@ -60,6 +62,7 @@ class Translator:
         lms: Mapping[str, NgramModel] = {},
         neural: _core.JointModel | None = None,
         networks: Mapping[str, _core.JointModel] = {},
+        context: ContextWords | None = None,
         prefix: str = "",
     ) -> None:
         self.tables = {"": table} if isinstance(table, _core.RuleTable) else dict(table)  # by grammar
@@ -67,6 +70,7 @@ class Translator:
         self.lms = dict(lms)
         self.neural = neural
         self.networks = dict(networks)
+        self.context = context
         self.options = options
         self.setup = setup
         self.prefix = prefix
@@ -84,6 +88,8 @@ class Translator:
             features.add_joint(neural, NEURAL)
         for name, network in self.networks.items():
             features.add_joint(network, network_feature(name))
+        if context is not None:
+            features.add_context(context.source, context.target)
         matcher = setup(features, options)
         self.left_out = matcher.left_out  # rules that are never used, for they would close a circle of labels
         try:
@@ -141,6 +147,7 @@ class Translator:
             lms=self.lms,
             neural=self.neural,
             networks=self.networks,
+            context=self.context,
             prefix=self.prefix,
         )
         other.judge = self.judge
@@ -148,7 +155,7 @@ class Translator:
 
     @property
     def features(self) -> list[str]:
-        """The names of the features, without the members of families, such as `subst_f[X→Y]`."""
+        """The names of the features, without the members of families, such as `subst_f[X→Y]` and `left=c|f→e`."""
         return self._decoder.features
 
     @property

@@ -30,6 +30,7 @@ def conditions(recipe: Recipe, system: System) -> dict[str, Any]:
         "shapes": table.get("shapes"),
         "word pairs": table.get("word_pairs"),
         "words without links": table.get("unlinked"),
+        "words of context features": chosen.get("context_words"),
         "neural model": bool(chosen.get("neural")),
         "lexical network": bool(chosen.get("neural_lexical")),
         "classes of the language model": chosen.get("class_lm", {}).get("classes"),

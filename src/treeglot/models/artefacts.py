@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from treeglot._core import HeadTable
 from treeglot.base.files import PathLike, write_binary
+from treeglot.decode.context import ContextCounts
 from treeglot.syntax import Dependency, heads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from treeglot.corpus.pairs import Pair
     from treeglot.lm import DependencyModel
     from treeglot.lm.train_dependency import Conditioning, Unit
     from treeglot.text import TextPipeline
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 PARSER, TARGET_PARSER = "parser", "target.parser"
 ALIGNER = "aligner"
 SOURCE_HEADS = "source.heads"
+CONTEXT = "context.json"  # the words of context features
 LEXICAL = "lexical"  # the name of a lexical network
 JOINED = "parts"  # the folder with the parts of a joint model
 DEPENDENCY_MODELS: dict[Unit, str] = {"words": "dlm.words.bin", "tags": "dlm.tags.bin"}
@@ -80,6 +83,32 @@ def write_training(folder: Path, pairs: Mapping[str, int | str], options: Any, t
     facts = {"version": __version__, "languages": languages, **pairs, "options": dataclasses.asdict(options)}
     with write_binary(folder / "training.json") as stream:
         stream.write(json.dumps(facts, indent=1, default=str).encode() + b"\n")
+
+
+class ContextFile:
+    """The words of context features, counted as pairs come one by one."""
+
+    def __init__(self, words: int) -> None:
+        """So many words of each side; 0: there are no such features."""
+        self._words = words
+        self._counts = ContextCounts()
+
+    def count(self, pairs: Iterator[Pair]) -> Iterator[Pair]:
+        """The same pairs, whose words are counted if they are wanted."""
+        return self._counted(pairs) if self._words else pairs
+
+    def _counted(self, pairs: Iterator[Pair]) -> Iterator[Pair]:
+        for pair in pairs:
+            if pair.is_first:
+                self._counts.add(pair.source, pair.target)
+            yield pair
+
+    def write(self, folder: Path) -> str:
+        """Write the most frequent words into a folder; the name of the file, or nothing without such features."""
+        if not self._words:
+            return ""
+        self._counts.most_frequent(self._words).write(folder / CONTEXT)
+        return CONTEXT
 
 
 class DependencyModels:

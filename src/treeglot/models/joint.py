@@ -7,7 +7,7 @@ A joint model is a folder like others, whose rules are those of its parts:
     lm.bin, weights.txt, text.toml, parser   as other models have them
 
 Features that all parts have are one: `word_penalty`, `glue`, `unknown`, `preferred`, `lm`. The others of a part are
-called NAME.FEATURE; NAME.rule_penalty counts its rules.
+called NAME.FEATURE; NAME.rule_penalty counts its rules. Context features are common, too.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ from treeglot.base.files import PathLike, nearest_folder, scratch_folder, write_
 from treeglot.base.options import load_options
 from treeglot.corpus import Needs
 from treeglot.decode import SearchOptions
+from treeglot.decode.context import FAMILIES
 from treeglot.decode.matchers import Setup, match_joint
 from treeglot.decode.translator import NEURAL, network_feature
 from treeglot.decode.weights import read_weights
-from treeglot.models.artefacts import JOINED, SOURCE_HEADS, load_artefacts
+from treeglot.models.artefacts import CONTEXT, JOINED, SOURCE_HEADS, load_artefacts
 from treeglot.models.kind import Kind
 from treeglot.models.kinds import JOINT, find_kind
 from treeglot.models.model import Model, ModelFile, check_part_names, move_in, write_model
@@ -142,7 +143,9 @@ def join(
         kinds = {part.name: part.kind.name for part in parts}
         neural = networks.pop("", "")
         named = {"parts": kinds, "lms": lms, "networks": networks}
-        write_model(folder, JOINT, first_weights(parts), search, text, parser, neural=neural, named=named)
+        context = _lay_context(parts, folder, report)
+        weights = first_weights(parts)
+        write_model(folder, JOINT, weights, search, text, parser, neural=neural, named=named, context=context)
         return install_model(folder, place)
 
 
@@ -212,6 +215,19 @@ def _lay_networks(parts: Sequence[Part], folder: Path, report: Callable[[str], N
             feature = network_feature(name)
             report(f"{given[0].name}: its neural model is used as {feature}; {', '.join(others)} had another")
     return files
+
+
+def _lay_context(parts: Sequence[Part], folder: Path, report: Callable[[str], None]) -> str:
+    """Put the words of context features into the folder: those of the first part that has some."""
+    given = [part for part in parts if part.file.context]
+    if not given:
+        return ""
+    first = given[0].folder / given[0].file.context
+    shutil.copyfile(first, folder / CONTEXT)
+    others = [p.name for p in given if not filecmp.cmp(first, p.folder / p.file.context, shallow=False)]
+    if others:
+        report(f"{given[0].name}: the words of its context features are used; {', '.join(others)} had others")
+    return CONTEXT
 
 
 def _text(parts: Sequence[Part]) -> TextPipeline | None:
@@ -302,7 +318,7 @@ def first_weights(parts: Sequence[Part]) -> dict[str, float]:
     for (name, weights), size in zip(given.items(), sizes, strict=True):
         for feature, weight in weights.items():
             scaled = weight * (scale / size) if scale else weight
-            if feature in COMMON or feature.startswith(("lm_", f"{NEURAL}_")):
+            if feature in COMMON or feature.startswith(("lm_", f"{NEURAL}_", *FAMILIES)):
                 common.setdefault(feature, []).append(scaled)
             else:
                 out[f"{name}.{feature}"] = scaled

@@ -6,6 +6,7 @@
     lm_NAME.bin     further ones, as model.toml says
     neural.bin      a neural joint model (docs/neural.md); or none
     neural_NAME.bin further networks, as model.toml says
+    context.json    the words of context features; or none
     weights.txt     a line `name value` for each feature
     text.toml       how text becomes words and words text, with the files of treeglot.text.pipeline; or none
     parser          the parser's grammar, or the file of another parser's model; or none
@@ -47,6 +48,7 @@ from treeglot.decode import SearchOptions, Translation, Translator
 from treeglot.decode.confidence import FILE as CONFIDENCE
 from treeglot.decode.confidence import ConfidenceModel
 from treeglot.decode.constraints import Constraints
+from treeglot.decode.context import ContextWords
 from treeglot.decode.glossary import BoundGlossary, Glossary
 from treeglot.decode.matchers import Setup, match_on_demand
 from treeglot.decode.translator import Rules, Source
@@ -90,6 +92,7 @@ class ModelFile(Options):
     lms: dict[str, str] = option({}, "further n-gram models by name; their features are lm_NAME")
     neural: str = option("", "the neural joint model; empty: none")
     networks: dict[str, str] = option({}, "further networks by name; their features are neural_NAME")
+    context: str = option("", "the words of context features; empty: there are no such features")
     weights: str = option("weights.txt", "the weights of the features")
     text: str = option("", "text.toml: it takes text; empty: it takes words that blanks part")
     parser: str = option("", "its parser: the folder of a grammar, or ADAPTER:MODEL such as udpipe:FILE; empty: none")
@@ -120,7 +123,7 @@ class ModelFile(Options):
     def files(self) -> Iterator[tuple[tuple[str, ...], str]]:
         """The files that it names, by key."""
         rules = "on_demand" if self.on_demand else "rules"
-        for name in (rules, "lm", "neural", "weights", "text", "parser", "target_parser"):
+        for name in (rules, "lm", "neural", "context", "weights", "text", "parser", "target_parser"):
             yield (name,), getattr(self, name)
         for name, file in self.lms.items():
             yield ("lms", name), file
@@ -477,9 +480,12 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
     lms = {name: load_ngram(folder / path) for name, path in file.lms.items()}
     neural = _core.JointModel.open(os.fspath(folder / file.neural)) if file.neural else None
     networks = {name: _core.JointModel.open(os.fspath(folder / path)) for name, path in file.networks.items()}
+    context = ContextWords.read(folder / file.context) if file.context else None
     tuned = read_weights(weights)
     started = stepped(tuned, own)
-    translator = Translator(table, started, ngram, file.search, setup, lms=lms, neural=neural, networks=networks)
+    translator = Translator(
+        table, started, ngram, file.search, setup, lms=lms, neural=neural, networks=networks, context=context
+    )
     if (folder / CONFIDENCE).is_file():
         translator.judge = ConfidenceModel.load(folder / CONFIDENCE)
     text = TextPipeline.load((folder / file.text).parent) if file.text else None
@@ -587,6 +593,7 @@ def write_model(
     neural: str = "",
     on_demand: str = "",
     named: Mapping[str, Mapping[str, str]] = {},
+    context: str = "",
 ) -> None:
     """Write `weights.txt`, the text pipeline and, last, `model.toml` beside the tables that are there already.
 
@@ -598,7 +605,8 @@ def write_model(
     if text is not None:
         text.write(folder)
         lines.append(f'text = "{TEXT_FILE}"')
-    files = {"on_demand": on_demand, "neural": neural, "parser": parser, "target_parser": target_parser}
+    files = {"on_demand": on_demand, "neural": neural, "context": context, "parser": parser}
+    files["target_parser"] = target_parser
     for name, given in files.items():
         lines += [f"{name} = {format_value(given)}"] if given else []
     for table, entries in named.items():

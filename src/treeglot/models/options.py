@@ -8,6 +8,7 @@ from typing import Any
 
 from treeglot.base.options import Options, option, options_of
 from treeglot.decode import SearchOptions
+from treeglot.decode.context import MOST_WORDS
 from treeglot.lm.classes import MOST_CLASSES
 from treeglot.lm.train import HIGHEST_ORDER
 from treeglot.lm.train_dependency import DependencyLmOptions
@@ -37,6 +38,13 @@ class ModelOptions(Options):
     lm_order: int = option(5, "words in the language model's longest n-grams", least=1, most=HIGHEST_ORDER)
     class_lm: ClassLmOptions = option(ClassLmOptions(), "a second language model, over classes of words")
     dependency_lm: DependencyLmOptions = option(DependencyLmOptions(), "the dependency models of the target side")
+    context_words: int = option(
+        0,
+        "most frequent words of each side for features of linked words and the source word beside them, left=c|f→e and "
+        "right=f→e|c; all other words are <unk>; 0: no such features",
+        least=0,
+        most=MOST_WORDS,
+    )
     neural: bool = option(False, "train a neural joint model, too (docs/neural.md)")
     neural_lexical: bool = option(False, "train a lexical network, too, with the same options (docs/neural.md)")
     network: JointOptions = option(JointOptions(), "what these networks see and how they are trained")

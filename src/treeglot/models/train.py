@@ -27,6 +27,7 @@ from treeglot.models.artefacts import (
     DEPENDENCY_MODELS,
     PARSER,
     TARGET_PARSER,
+    ContextFile,
     DependencyModels,
     copy_aligner,
     copy_parser,
@@ -141,10 +142,11 @@ def train(
         digest = hashlib.blake2b(digest_size=16)  # of the words and links
         words = not lm_text and (not lm or options.class_lm.classes > 0)
         given = _spool(_tee(pairs, corpus, trees, digest, scratch, words), scratch / LINKED if wanted else None)
+        context = ContextFile(options.context_words)
         job = RulesJob(
             declared, options, pairs, folder, scratch, threads, size, report, engine, parts_folder(place), keep, filter
         )
-        number = index_pairs(job, given) if demanded else make_rules(job, given)
+        number = index_pairs(job, context.count(given)) if demanded else make_rules(job, context.count(given))
         name = str(lm_text or corpus.target or corpus.parses("target"))
         _make_lm(folder, lm, lm_text, scratch, options.lm_order, memory, name)
         report("language model compiled")
@@ -169,7 +171,8 @@ def train(
         facts = FACTS if demanded else ""
         neural, search = networks.pop("", ""), options.search
         files = {"lms": more, "networks": networks}
-        write_model(folder, declared.name, weights, search, text, own[0], own[1], neural, facts, files)
+        words_file = context.write(folder)
+        write_model(folder, declared.name, weights, search, text, own[0], own[1], neural, facts, files, words_file)
         model = install_model(folder, place)
     for left in (network_state(place), parts_folder(place)):  # of this run, or of one that was ended
         shutil.rmtree(left, ignore_errors=True)

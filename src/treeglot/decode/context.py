@@ -1,0 +1,90 @@
+"""The words of context features: pairs of words that rules link, with the source word beside them.
+
+The features are `left=c|f→e` and `right=f→e|c` (Chiang, Knight and Wang 2009). Only frequent words are told apart. All
+others are `<unk>`, and the borders of a sentence are `<s>` and `</s>`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.files import PathLike, read_json, write_binary
+
+MOST_WORDS = 2**20 - 4  # of a side, in the core
+FAMILIES = ("left=", "right=")  # how the names of the features begin
+_MARKS = ("|", "→")  # what names are made with
+_SPECIAL = ("", "<unk>", "<s>", "</s>")
+
+
+@dataclass(frozen=True)
+class ContextWords:
+    """The words of both sides that the features tell apart, the most frequent first."""
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Refuses words that names of features cannot tell apart."""
+        for words in (self.source, self.target):
+            seen = set[str]()
+            for word in words:
+                if not _can_be_named(word) or word in seen:
+                    expected = "expected different words without blanks, | and →, and none of <unk>, <s> and </s>"
+                    raise UsageError(f"found {word!r} among the words of context features; {expected}")
+                seen.add(word)
+
+    @staticmethod
+    def read(path: PathLike) -> ContextWords:
+        """Read the words of a model."""
+        found = read_json(path, source=list, target=list)
+        for side in ("source", "target"):
+            for word in found[side]:
+                if not isinstance(word, str):
+                    raise FormatError(os.fspath(path), 0, f"{side} has {word!r}; expected words")
+        try:
+            return ContextWords(tuple(found["source"]), tuple(found["target"]))
+        except UsageError as error:
+            raise FormatError(os.fspath(path), 0, str(error)) from error
+
+    def write(self, path: PathLike) -> None:
+        """Write them. The same words give the same bytes."""
+        with write_binary(path) as stream:
+            stream.write(json.dumps(asdict(self), ensure_ascii=False, indent=1).encode() + b"\n")
+
+
+def _can_be_named(word: str) -> bool:
+    """Whether a word can be part of a feature's name."""
+    return word not in _SPECIAL and not any(letter in _MARKS or letter.isspace() for letter in word)
+
+
+class ContextCounts:
+    """Counts the words of sentence pairs.
+
+    >>> counts = ContextCounts()
+    >>> counts.add(["das", "Haus", "|"], ["the", "house", "|"])
+    >>> counts.add(["das", "Buch"], ["the", "book"])
+    >>> counts.most_frequent(2)
+    ContextWords(source=('das', 'Buch'), target=('the', 'book'))
+    """
+
+    def __init__(self) -> None:
+        self._counts: tuple[Counter[str], Counter[str]] = Counter(), Counter()
+
+    def add(self, source: Sequence[str], target: Sequence[str]) -> None:
+        """One more sentence pair."""
+        self._counts[0].update(source)
+        self._counts[1].update(target)
+
+    def most_frequent(self, number: int) -> ContextWords:
+        """So many words of each side, without those that would make names ambiguous; of equals the first by text."""
+
+        def best(counts: Counter[str]) -> tuple[str, ...]:
+            named = filter(_can_be_named, counts)
+            return tuple(sorted(named, key=lambda word: (-counts[word], word))[:number])
+
+        return ContextWords(*map(best, self._counts))
