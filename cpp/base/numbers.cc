@@ -112,6 +112,19 @@ std::optional<double> parse_double(std::string_view text) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
+std::optional<double> parse_loose_double(std::string_view text) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  if (const std::optional<double> value = parse_double(text)) return value;
+  const std::size_t point = text.find('.');
+  if (point == std::string_view::npos) return std::nullopt;
+  const bool before = point > 0 && is_digit(text[point - 1]);
+  const bool after = point + 1 < text.size() && is_digit(text[point + 1]);
+  if (!before && !after) return std::nullopt;
+  std::string whole(text.substr(0, point));
+  whole.append(before ? "." : "0.").append(after ? "" : "0").append(text.substr(point + 1));
+  return parse_double(whole);
+}
+
 std::optional<std::uint32_t> parse_count(std::string_view text) {
   constexpr std::size_t kMostDigits = 10;
   if (text.empty() || text.size() > kMostDigits || (text.size() > 1 && text[0] == '0')) return std::nullopt;

@@ -13,6 +13,9 @@ namespace treeglot {
 // nearest to it. Nothing when it is not one, or is too large.
 std::optional<double> parse_double(std::string_view text);
 
+// Likewise as C and Python also write numbers: with a +, as 1. or as .5.
+std::optional<double> parse_loose_double(std::string_view text);
+
 // The float nearest to it; + may lead, and what is too small for a float is 0.
 std::optional<float> parse_float(std::string_view text);
 

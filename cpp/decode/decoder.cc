@@ -384,7 +384,8 @@ Translation Decoder::translate(const Source& source, const SharedConstraints& co
           if (!words[arc].empty()) out.words.emplace_back(words[arc]);
       }
       if (options.hopes != nullptr) read_hopes(*worker, options, out.hypotheses);
-    } else if (source.index() > 1) {
+    } else if (std::holds_alternative<std::shared_ptr<ParseForest>>(source) ||
+               std::holds_alternative<std::shared_ptr<Dependency>>(source)) {
       out.notes.push_back("a failed parse, without words");
     }
   } catch (const std::bad_alloc&) {

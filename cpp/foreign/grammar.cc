@@ -17,19 +17,10 @@ constexpr double kLowestScore = -100;  // Moses' floor of a logarithm
 
 [[noreturn]] void refuse(const std::string& problem) { throw std::invalid_argument(problem); }
 
-// As C reads numbers: with a +, and 1. and .5, which other files do not have.
 // `what()` says what the number is, for a message.
 template <class What>
 double parse_value(std::string_view text, const What& what) {
-  auto value = parse_double(text.starts_with('+') ? text.substr(1) : text);
-  if (value) return *value;
-  if (const std::size_t point = text.find('.'); point != std::string_view::npos) {
-    const auto digit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
-    const bool before = point > 0 && digit(point - 1), after = digit(point + 1);
-    std::string whole(text.substr(0, point));
-    whole.append(before ? "." : "0.").append(after ? "" : "0").append(text.substr(point + 1));
-    if (before || after) value = parse_double(whole.starts_with('+') ? std::string_view(whole).substr(1) : whole);
-  }
+  const std::optional<double> value = parse_loose_double(text);
   if (!value) refuse(what() + " is " + quoted(text) + "; expected a finite number");
   return *value;
 }

@@ -33,7 +33,6 @@ Lattice::Lattice(std::vector<LatticeArc> arcs, const Strings& words) {
   if (arcs.size() != words.size())
     throw std::invalid_argument(std::to_string(words.size()) + " words for " + std::to_string(arcs.size()) +
                                 " arcs; expected one for each");
-  if (arcs.empty()) throw std::invalid_argument("a lattice without arcs; expected at least one");
   std::uint32_t last = 0;
   for (std::size_t i = 0; i < arcs.size(); ++i) {
     check(arcs[i], words[i], arcs.size());
@@ -56,7 +55,8 @@ Lattice::Lattice(std::vector<LatticeArc> arcs, const Strings& words) {
     if (node >= first_arc_.size() || first_arc_[node] == next)
       throw std::invalid_argument("no arc leaves " + name + ", which is not the last; expected one");
   }
-  if (words_.bytes().empty()) throw std::invalid_argument("a lattice without words; expected at least one");
+  if (!arcs_.empty() && words_.bytes().empty())
+    throw std::invalid_argument("a lattice without words; expected at least one");
   first_arc_.push_back(static_cast<std::uint32_t>(arcs_.size()));  // of the last node, which none leaves
 }
 

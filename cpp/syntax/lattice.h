@@ -19,7 +19,8 @@ struct LatticeArc {
 };
 
 // Nodes count from 0, where paths begin, to the last one, where they end. Arcs lead to later nodes, and every arc is on
-// a path. An arc with an empty word has no word: it leads on for its score alone.
+// a path. An arc with an empty word has no word: it leads on for its score alone. A sentence without words has one node
+// and no arcs.
 class Lattice {
  public:
   // Arcs with their words, sorted here by the node that they leave; those of one node keep their order. Refuses what is

@@ -28,6 +28,8 @@ class PlfCursor {
       if (arcs_.size() == before) refuse_field(text_.substr(at_ - 1, 1), "an arc in every node");
       ++node_;
     };
+    blanks();
+    if (at_ == text_.size()) return Lattice({}, {});
     expect('(', "a lattice, (");
     list(node);
     blanks();
@@ -59,7 +61,7 @@ class PlfCursor {
     std::string_view last = field();
     std::optional<double> score = scores_ == ArcScores::probability ? 1.0 : 0.0;  // of an arc that names none
     if (skip(',')) {
-      score = parse_double(last);
+      score = parse_loose_double(last);
       check_score(score, last);
       last = field();
     }
@@ -144,8 +146,6 @@ class PlfCursor {
 Lattice parse_plf(std::string_view line, ArcScores scores) { return PlfCursor(line, scores).read(); }
 
 void PlfReader::read_line(std::string_view line) {
-  // An exception for each of many empty lines would cost far more than reading them.
-  if (line.empty()) return skip_or_fail_at(line_number(), "an empty line; expected a lattice");
   give_parsed([&] { return parse_plf(line, scores_); });
 }
 

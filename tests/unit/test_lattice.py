@@ -60,12 +60,14 @@ def test_scores_of_plf_are_probabilities_logs_or_costs():
         (0, 1, word, pytest.approx(score)) for word, score in zip(["a", "it's", "'*EPS*", "", ""], logs, strict=True)
     ]
     assert Lattice.parse("((('a',-2.5,1),),)", ArcScores.log).arcs == [(0, 1, "a", -2.5)]
+    for written, score in ((".5", 0.5), ("-.5", -0.5), ("+.5e1", 5.0), ("2.", 2.0), ("+2", 2.0), ("-2.e-1", -0.2)):
+        assert Lattice.parse(f"((('a',{written},1),),)", ArcScores.log).arcs == [(0, 1, "a", score)]
     assert Lattice.parse("((('a',2.5,1),('b',1),),)", ArcScores.cost).arcs == [(0, 1, "a", -2.5), (0, 1, "b", 0.0)]
 
 
 def test_files_of_lattices(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     plf, own = tmp_path / "dev.plf", tmp_path / "dev.lattice.gz"
-    plf.write_text("((('a',1.5,1),),)\n\n((('b',0,1),),)\n")
+    plf.write_text("((('a',1.5,1),),)\nno lattice\n((('b',0,1),),)\n")
     assert main(["convert", str(plf), str(own), "--read", "scores=cost", "--skip-bad"]) == 0
     assert "1 bad records were left out" in capsys.readouterr().err
     assert list(read(own)) == [Lattice([(0, 1, "a", -1.5)]), Lattice([(0, 1, "b", 0.0)])]
@@ -77,6 +79,22 @@ def test_files_of_lattices(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert "holds lattices, in which there is nothing to draw" in capsys.readouterr().err
     with pytest.raises(UsageError, match="can be read, not written"):
         write(plf, [HOUSE])
+
+
+def test_an_empty_line_is_a_sentence_without_words(folder: Path, capsys: pytest.CaptureFixture[str]):
+    empty = Lattice([])
+    assert (empty.nodes, len(empty), empty.words, repr(empty)) == (1, 0, [], "Lattice([])")
+    assert pickle.loads(pickle.dumps(empty)) == empty == Lattice.parse("()") == Lattice.parse(" ")
+    assert empty == Lattice.from_words([])
+    Path("in.plf").write_text("((('das',1,1),),)\n\n()\n((('haus',1,1),),)\n")
+    assert main(["translate", "model", "in.plf"]) == 0
+    assert capsys.readouterr().out == "the\n\n\nhouse\n"
+    write(Path("in.lattice"), read(Path("in.plf")))
+    assert Path("in.lattice").read_text().splitlines()[1:3] == ['{"arcs": []}'] * 2
+    Path("more.lattice").write_text("\n" + Path("in.lattice").read_text())
+    assert [len(each) for each in read(Path("more.lattice"))] == [0, 1, 0, 0, 1]
+    found = load(folder).translate(empty)
+    assert (found.text, found.words, found.source, found.problem, found.notes) == ("", [], "", "", ())
 
 
 def plf_of(lattice: Lattice, chance: random.Random) -> str:
@@ -263,5 +281,5 @@ def test_the_command_lattice_helps_with_unknown_words(folder: Path, capsys: pyte
     assert main(["translate", "model", "in.de"]) == 0
     assert capsys.readouterr().out.splitlines()[0] == "Das house"
     Path("in.de").write_text("das\n\n")
-    assert main(["lattice", "model", "in.de"]) != 0
-    assert "in.de:2: has no words; expected a sentence" in capsys.readouterr().err
+    assert main(["lattice", "model", "in.de"]) == 0
+    assert capsys.readouterr().out == '{"arcs": [[0, 1, "das", 0]]}\n{"arcs": []}\n'

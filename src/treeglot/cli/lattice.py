@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.errors import UsageError
 from treeglot.cli.output import say
 from treeglot.cli.parameters import ModelFolder, Out
 from treeglot.text.variants import VariantOptions
@@ -52,10 +52,8 @@ def _lattices(model: Model, source: Path, options: VariantOptions, counts: dict[
     def known(word: str) -> bool:
         return all(each in vocabulary for each in reader.words([[word]])[0])
 
-    for number, line in enumerate(iterate_lines(source), 1):
+    for line in iterate_lines(source):
         words = reader.text.source.tokenise([line])[0].words if reader.text is not None else reader.words([line])[0]
-        if not words:
-            raise FormatError(str(source), number, "has no words; expected a sentence, since no lattice is empty")
         made = word_lattice(words, known, options)
         counts["sentences"] += 1
         counts["changed"] += len(made) > len(words)
