@@ -3,9 +3,11 @@
 python bench/t2t.py extract SOURCE TARGET ALIGNMENT SOURCE_TREES TARGET_TREES [--threads 1]
 python bench/t2t.py decode HIERO FUZZY INPUT [--span-limit 20] [--pops 100]
 python bench/t2t.py limits MODEL INPUT [--first 30] [--weights FILE]
+python bench/t2t.py search MODEL INPUT REFERENCES [search.unknown_labels=true …]
 
 CPU time of all threads; the better of two runs, but for `limits`: what limits on a span's labels and matches cost in
-model score, where labels must match. Each model's own weights are taken, where no others are given.
+model score, where labels must match. Each model's own weights are taken, where no others are given. `search` shows
+what each option of the search changes: one run as the model is, and one with each option alone.
 """
 
 import argparse
@@ -15,9 +17,12 @@ from dataclasses import replace
 from timing import fastest
 
 from treeglot.base.files import read_lines
+from treeglot.base.options import changed
+from treeglot.cli.parameters import set_values
 from treeglot.corpus import Corpus, Needs
 from treeglot.decode import SearchOptions
 from treeglot.decode.weights import read_weights
+from treeglot.evaluate import Bleu
 from treeglot.models import load
 from treeglot.rules import extract
 from treeglot.rules.hiero import FuzzyOptions, HieroOptions
@@ -77,6 +82,24 @@ def measure_limits(given: argparse.Namespace) -> None:
         print(f"{limits}: {milliseconds:6.1f} ms a sentence, score {score:.4f}", flush=True)
 
 
+def measure_search(given: argparse.Namespace) -> None:
+    lines = read_lines(given.input)
+    bleu, references = Bleu(), [read_lines(given.references)]
+    model = load(given.model)
+    for setting in ("", *given.settings):
+        search = changed(model.file, set_values([setting])).search if setting else model.file.search
+        found = model.with_search(search).translate_batch(lines)
+        of_words = bleu.score(bleu.statistics([translation.text for translation in found], references))
+        milliseconds = 1000 * sum(translation.seconds for translation in found) / len(lines)
+        means = [sum(t.features.get(name, 0.0) for t in found) / len(lines) for name in ("glue", "unknown")]
+        score = sum(translation.score for translation in found) / len(lines)
+        print(
+            f"{setting or 'as it is'}: BLEU {of_words:.2f}, {milliseconds:.1f} ms a sentence, score {score:.3f}, "
+            f"glue {means[0]:.2f}, unknown {means[1]:.2f}",
+            flush=True,
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_subparsers(required=True)
@@ -97,6 +120,11 @@ def main() -> None:
     limits.add_argument("--first", type=int, default=30)
     limits.add_argument("--weights")
     limits.set_defaults(measure=measure_limits)
+    search = what.add_parser("search")
+    for name in ("model", "input", "references"):
+        search.add_argument(name)
+    search.add_argument("settings", nargs="*")
+    search.set_defaults(measure=measure_search)
     given = parser.parse_args()
     given.measure(given)
 

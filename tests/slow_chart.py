@@ -20,6 +20,8 @@ NT = 0x80000000
 SOURCE = ["a", "b", "c", "d"]
 TARGET = ["u", "v", "w"]
 LABELS = ["X", "Y"]
+ANY = "any"
+UNARY = [("X",), ("Y",)]
 LIMIT = 3
 WEIGHTS = {"p": 1.0, "word_penalty": -0.3, "rule_penalty": 0.2, "glue": -0.7, "unknown": -1.1}
 WEIGHTS |= {"lm": 0.8, "lm_unknown": -0.4}
@@ -68,12 +70,16 @@ def step(rule: Rule) -> float:
     return rule.score + WEIGHTS["word_penalty"] * words + WEIGHTS["rule_penalty"]
 
 
-def enumerate_all(grammar: list[Rule], sentence: list[str]) -> list[Made]:
-    """All derivations of the sentence, straight from the definition of the grammar with glue."""
+def enumerate_all(grammar: list[Rule], sentence: list[str], unknown: str = "X") -> list[Made]:
+    """All derivations of the sentence, straight from the definition of the grammar with glue.
+
+    Unknown words have the label `unknown`; the label ANY fits all variables but those of unary rules. Unary rules may
+    lead from X to Y alone.
+    """
     length = len(sentence)
     chart: dict[tuple[str, int, int], list[Made]] = {}
 
-    def matches(symbols: tuple[str, ...], begin: int, end: int) -> Iterator[list[list[Made]]]:
+    def matches(symbols: tuple[str, ...], begin: int, end: int, unary: bool) -> Iterator[list[list[Made]]]:
         """The derivations of the nonterminals, for every way in which `symbols` cover [begin, end)."""
         if not symbols:
             if begin == end:
@@ -81,32 +87,41 @@ def enumerate_all(grammar: list[Rule], sentence: list[str]) -> list[Made]:
             return
         if symbols[0] not in LABELS:
             if begin < end and sentence[begin] == symbols[0]:
-                yield from matches(symbols[1:], begin + 1, end)
+                yield from matches(symbols[1:], begin + 1, end, unary)
             return
         for middle in range(begin + 1, end + 1):
             below = chart.get((symbols[0], begin, middle), [])
+            if not unary:
+                below = below + chart.get((ANY, begin, middle), [])
             if below:
-                for rest in matches(symbols[1:], middle, end):
+                for rest in matches(symbols[1:], middle, end, unary):
                     yield [below, *rest]
+
+    def apply(rule: Rule, begin: int, end: int) -> None:
+        for below in matches(rule.source, begin, end, rule.source in UNARY):
+            for tails in product(*below):
+                words: list[str] = []
+                for t in rule.target:
+                    words.extend(tails[int(t) - 1].words if t.isdigit() else [t])
+                score = step(rule) + sum(tail.score for tail in tails)
+                chart.setdefault((rule.lhs, begin, end), []).append(Made(score, tuple(words)))
 
     for width in range(1, min(LIMIT, length) + 1):
         for begin in range(length - width + 1):
             end = begin + width
             for rule in grammar:
-                for below in matches(rule.source, begin, end):
-                    for tails in product(*below):
-                        words: list[str] = []
-                        for t in rule.target:
-                            words.extend(tails[int(t) - 1].words if t.isdigit() else [t])
-                        score = step(rule) + sum(tail.score for tail in tails)
-                        chart.setdefault((rule.lhs, begin, end), []).append(Made(score, tuple(words)))
+                if rule.source not in UNARY:
+                    apply(rule, begin, end)
             if width == 1 and not any((label, begin, end) in chart for label in LABELS):
                 score = WEIGHTS["word_penalty"] + WEIGHTS["unknown"]
-                chart["X", begin, end] = [Made(score, (sentence[begin],))]
+                chart[unknown, begin, end] = [Made(score, (sentence[begin],))]
+            for rule in grammar:
+                if rule.source in UNARY:
+                    apply(rule, begin, end)
 
     left: list[list[Made]] = [[] for _ in range(length + 1)]
     for end in range(1, length + 1):
-        for label in LABELS:
+        for label in (*LABELS, ANY):
             left[end] += chart.get((label, 0, end), [])
             for middle in range(1, end):
                 for before, after in product(left[middle], chart.get((label, middle, end), [])):
@@ -123,10 +138,10 @@ grammars = st.lists(rules(), min_size=1, max_size=7)
 sentences = st.lists(st.sampled_from(SOURCE), min_size=1, max_size=4)
 
 
-def decoder(grammar: list[Rule], pop_limit: int = 0) -> Decoder:
+def decoder(grammar: list[Rule], pop_limit: int = 0, unknown_labels: bool = False, **limits: int) -> Decoder:
     features = FeatureSet(compiled(grammar))
     features.add_ngram(LM)
-    search = SearchOptions(pop_limit=pop_limit, span_limit=LIMIT, per_source=0)
+    search = SearchOptions(pop_limit=pop_limit, span_limit=LIMIT, per_source=0, unknown_labels=unknown_labels, **limits)
     return Decoder(features, ChartMatcher(features, search), list(WEIGHTS.items()), search)
 
 

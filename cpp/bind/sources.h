@@ -10,7 +10,7 @@
 
 namespace treeglot {
 
-TREEGLOT_OPTIONS(ChartOptions, span_limit, label_limit, match_limit);
+TREEGLOT_OPTIONS(ChartOptions, span_limit, label_limit, match_limit, unknown_labels);
 
 // A string, a list or tuple of tokens, a ParseForest, a Dependency or a Lattice. Throws TypeError for anything else,
 // ValueError for text with a lone surrogate.

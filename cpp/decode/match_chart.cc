@@ -17,6 +17,7 @@ Chart::Chart(const RuleTable& table, const UnaryRules& unary, const ChartOptions
       width_(std::min(limit_, length_)),
       first_width_(width_),
       x_(label_of(table.labels().find("X"))),  // where the table has no such label, one that no rule uses
+      unknown_(options.unknown_labels ? kAnyLabel : x_),
       lattice_(input.lattice),
       cache_(cache),
       given_(length_, nullptr),
@@ -47,7 +48,7 @@ TranslationForest Chart::run() {
     const std::uint32_t furthest = std::min(length_, begin + widest(begin));
     for (std::uint32_t end = begin + 1; end <= furthest; ++end) {
       finish_cell(end);
-      if (end < length_) extend_by_items(variables, cell(begin, end), end);
+      if (end < length_) extend_by_items(table_.root(), variables, cell(begin, end), end);
     }
     if (const Constraint* const given = begun_[begin]; given != nullptr && given->span.end > furthest) {
       wide_[begin];
@@ -77,10 +78,10 @@ void Chart::extend(RuleTable::Node node, std::uint32_t at) {
   const RuleTable::VariableChildren variables = table_.variables(node);
   if (variables.empty()) return;
   for (std::uint32_t end = at + 1; end <= std::min(reach_, at + width_); ++end)
-    extend_by_items(variables, cell(at, end), end);
+    extend_by_items(node, variables, cell(at, end), end);
   if (reach_ <= at + width_) return;
   if (const auto wide = wide_.find(at); wide != wide_.end() && begun_[at]->span.end <= reach_)
-    extend_by_items(variables, wide->second, begun_[at]->span.end);
+    extend_by_items(node, variables, wide->second, begun_[at]->span.end);
 }
 
 void Chart::extend_by_word(RuleTable::Node node, std::uint32_t at) {
@@ -90,29 +91,29 @@ void Chart::extend_by_word(RuleTable::Node node, std::uint32_t at) {
 }
 
 // With the labels of a cell that ends at `end`, to the children that they lead to.
-void Chart::extend_by_items(const RuleTable::VariableChildren& variables, std::span<const Item> items,
-                            std::uint32_t end) {
+void Chart::extend_by_items(RuleTable::Node node, const RuleTable::VariableChildren& variables,
+                            std::span<const Item> items, std::uint32_t end) {
   for (const Item& item : items) {
-    const RuleTable::Node child = table_.child(variables, nonterminal(item.label));
-    if (child == RuleTable::kNoNode) continue;
     tails_.push_back(item.node);
-    extend(child, end);
+    for_each_variable(table_, node, variables, item.label, [&](RuleTable::Node child) { extend(child, end); });
     tails_.pop_back();
   }
 }
 
 void Chart::pass_through(std::uint32_t word, bool matched, std::vector<Local>& out) {
-  if (!matched) out.push_back({x_, glue_.unknown(words_[word])});
+  if (!matched) out.push_back({unknown_, glue_.unknown(words_[word])});
 }
 
-// A given translation is an X, and has the labels of the table's rules for the same words.
+// A given translation is an X, and has the labels of the table's rules for the same words. Without such rules it is
+// like an unknown word.
 void Chart::add_given(const Constraint& given, std::vector<Local>& out) {
   const auto alternatives = glue_.given(given.translations, given.bonus);
-  out.push_back({x_, alternatives});
   RuleTable::Node node = table_.root();
   for (std::uint32_t at = given.span.begin; at < given.span.end && node != RuleTable::kNoNode; ++at)
     node = symbols_[at] == Symbols::kNone ? RuleTable::kNoNode : table_.child(node, symbols_[at]);
-  if (node == RuleTable::kNoNode || node == table_.root()) return;
+  const bool has_rules = node != RuleTable::kNoNode && node != table_.root() && !table_.rules_of(node).empty();
+  out.push_back({has_rules ? x_ : unknown_, alternatives});
+  if (!has_rules) return;
   for (const RuleCache::Group& group : cache_.at(node))
     if (group.lhs != x_) out.push_back({group.lhs, alternatives});
 }

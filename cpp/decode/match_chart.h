@@ -19,7 +19,26 @@ struct ChartOptions {
   std::uint32_t span_limit = 10;  // the widest span a rule may cover, the paper's distortion limit; above it only glue
   std::uint32_t label_limit = 0;  // labels kept on a span, those with the best estimates; 0: all
   std::uint32_t match_limit = 0;  // matches of source sides, likewise
+  bool unknown_labels = false;    // what no rule translates fits variables with any label; otherwise X alone
 };
+
+// The label of what fits every variable of a rule with other symbols. Rules whose source side is one nonterminal do not
+// apply to it: it already fits where their left-hand side would. No table has so many labels.
+inline constexpr Symbol kAnyLabel = 0x7ffffffeu;
+
+// Calls use(child) for each child of `node` that a nonterminal with this label leads to.
+template <class Use>
+void for_each_variable(const RuleTable& table, RuleTable::Node node, const RuleTable::VariableChildren& variables,
+                       Symbol label, const Use& use) {
+  if (label != kAnyLabel) {
+    const RuleTable::Node child = table.child(variables, nonterminal(label));
+    if (child != RuleTable::kNoNode) use(child);
+  } else if (variables.patched == RuleTable::kNoNode) {
+    for (RuleTable::Node child = variables.first; child < variables.last; ++child) use(child);
+  } else {
+    for (const RuleTable::Node child : table.variable_children(node)) use(child);
+  }
+}
 
 // The rules X → Y whose source side is one nonterminal. They join nodes of one cell, so labels are ordered such that
 // every Y comes before its X. Where they form a circle, the rules that would close it are left out.
@@ -46,8 +65,8 @@ struct UnaryRules {
 // soon as that cell is finished. So partial matches live on the stack alone, without a dot chart (Sennrich 2014). A
 // rule that begins with words costs nothing where those words are not.
 //
-// Words that no rule translates pass through as X, and sentences are S → X and S → S X with any label in place of X.
-// What is virtual is what other decoders define otherwise.
+// Words that no rule translates pass through as X, or fit any variable (`unknown_labels`). Sentences are S → X and S →
+// S X with any label in place of X. What is virtual is what other decoders define otherwise.
 class Chart {
  public:
   // All must outlive the chart.
@@ -103,6 +122,7 @@ class Chart {
   std::uint32_t width_ = 0;        // of the widest cells that rules use
   std::uint32_t first_width_ = 0;  // of those that begin the sentence
   Symbol x_ = 0;                   // the label of what is given or passes through
+  Symbol unknown_ = 0;             // likewise, where the table has no rule: X, or one that fits every variable
   TranslationForestBuilder out_;
   NodeId goal_ = kNoNode;
 
@@ -132,7 +152,8 @@ class Chart {
 
   void extend(RuleTable::Node node, std::uint32_t at);
   void extend_by_word(RuleTable::Node node, std::uint32_t at);
-  void extend_by_items(const RuleTable::VariableChildren& variables, std::span<const Item> items, std::uint32_t end);
+  void extend_by_items(RuleTable::Node node, const RuleTable::VariableChildren& variables, std::span<const Item> items,
+                       std::uint32_t end);
   std::span<const NodeId> tails_of(const Match& match) const {
     return std::span(match_tails_).subspan(match.first_tail, match.arity);
   }

@@ -130,7 +130,7 @@ void LatticeWalk::begin_at(std::uint32_t begin) {
   for (std::size_t number = 0; number < cells_[begin].size(); ++number) {
     finish(number);
     const Cell& cell = cells_[begin][number];
-    if (cell.end < last_) extend_by_items(variables, cell.items, cell.end, cell.width, 0);
+    if (cell.end < last_) extend_by_items(chart_.table_.root(), variables, cell.items, cell.end, cell.width, 0);
   }
 }
 
@@ -192,7 +192,7 @@ void LatticeWalk::extend(RuleTable::Node node, std::uint32_t at, std::uint32_t w
   if (variables.empty()) return;
   for (const Cell& cell : cells_[at])
     if (width + cell.width <= chart_.limit_)
-      extend_by_items(variables, cell.items, cell.end, width + cell.width, value);
+      extend_by_items(node, variables, cell.items, cell.end, width + cell.width, value);
 }
 
 void LatticeWalk::extend_by_word(RuleTable::Node node, std::uint32_t at, std::uint32_t width, double value) {
@@ -207,13 +207,13 @@ void LatticeWalk::extend_by_word(RuleTable::Node node, std::uint32_t at, std::ui
   }
 }
 
-void LatticeWalk::extend_by_items(const RuleTable::VariableChildren& variables, std::span<const Chart::Item> items,
-                                  std::uint32_t end, std::uint32_t width, double value) {
+void LatticeWalk::extend_by_items(RuleTable::Node node, const RuleTable::VariableChildren& variables,
+                                  std::span<const Chart::Item> items, std::uint32_t end, std::uint32_t width,
+                                  double value) {
   for (const Chart::Item& item : items) {
-    const RuleTable::Node child = chart_.table_.child(variables, nonterminal(item.label));
-    if (child == RuleTable::kNoNode) continue;
     chart_.tails_.push_back(item.node);
-    extend(child, end, width, value);
+    for_each_variable(chart_.table_, node, variables, item.label,
+                      [&](RuleTable::Node child) { extend(child, end, width, value); });
     chart_.tails_.pop_back();
   }
 }

@@ -65,8 +65,8 @@ class LatticeWalk {
   void finish(std::size_t cell);
   void extend(RuleTable::Node node, std::uint32_t at, std::uint32_t width, double value);
   void extend_by_word(RuleTable::Node node, std::uint32_t at, std::uint32_t width, double value);
-  void extend_by_items(const RuleTable::VariableChildren& variables, std::span<const Chart::Item> items,
-                       std::uint32_t end, std::uint32_t width, double value);
+  void extend_by_items(RuleTable::Node node, const RuleTable::VariableChildren& variables,
+                       std::span<const Chart::Item> items, std::uint32_t end, std::uint32_t width, double value);
   bool has_rules(Symbol word) const;
   void add_sentence();
 

@@ -82,7 +82,7 @@ class ForeignChart final : public Chart {
     if (shares_goal() || options_.marked) first_width_ = length_;
     for (const auto& [label, value] : options_.passed) passed_.emplace_back(find(label), value);
     if (passed_.empty()) passed_.emplace_back(x_, 1.0f);
-    x_ = passed_[0].first;
+    x_ = unknown_ = passed_[0].first;
   }
 
  private:

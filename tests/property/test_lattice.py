@@ -3,26 +3,13 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from slow_chart import LIMIT, SOURCE, WEIGHTS, Rule, compiled, grammars, sentences
-from slow_lattice import WEIGHT, enumerate_paths, paths
-from small_lm import LM
+from slow_chart import SOURCE, Rule, grammars, sentences
+from slow_lattice import ALL, WEIGHT, enumerate_paths, lattice_decoder, paths
 from syntax_strategies import lattices as any_lattices
 
-from treeglot._core import ChartMatcher, Decoder, FeatureSet
-from treeglot.decode import SearchOptions
 from treeglot.syntax.lattice import Lattice
 
 lattices = any_lattices(st.sampled_from(SOURCE))
-ALL = {**WEIGHTS, "lattice": WEIGHT}
-
-
-def lattice_decoder(grammar: list[Rule], lm: bool = True, **options: int) -> Decoder:
-    features = FeatureSet(compiled(grammar))
-    if lm:
-        features.add_ngram(LM)
-    search = SearchOptions(**{"pop_limit": 0, "span_limit": LIMIT, "per_source": 0, **options})
-    weights = [(name, value) for name, value in ALL.items() if lm or not name.startswith("lm")]
-    return Decoder(features, ChartMatcher(features, search), weights, search)
 
 
 @settings(max_examples=300)

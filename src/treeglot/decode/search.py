@@ -22,6 +22,7 @@ class SearchOptions(Options):
         0, "labels kept on a span, by estimate; the second has half of the pops …; 0: all", least=0
     )
     match_limit: int = option(0, "matches of rules kept on a span, likewise; 0: all", least=0)
+    unknown_labels: bool = option(False, "an unknown word fits a variable with any label; false: with the label X")
     forest_margin: float = option(
         10.0, "prune a forest so far below its best tree, natural log", least=0, infinite=True, paper="c2d"
     )
