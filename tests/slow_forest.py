@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ LABELS = ["S", "NP", "V"]
 SOURCE = ["a", "b", "c"]
 TARGET = ["u", "v", "w"]
 WEIGHTS = {"p": 1.0, "word_penalty": -0.3, "rule_penalty": 0.2, "glue": -0.7, "unknown": -1.1, "lm": 0.8}
-WEIGHTS |= {"lm_unknown": -0.4, "parse": 0.6, "pseudo": -0.9}
+WEIGHTS |= {"lm_unknown": -0.4, "parse": 0.6, "pseudo": -0.9, "lattice": 0.7}
 WEIGHTS |= {"dlm_words": 0.9, "dlm_tags": 0.6, "ill_formed": -0.5}
 TAGS = ["N", "V"]
 HEADS = heads.load("chinese")
@@ -89,11 +89,15 @@ def leaves(fragment: object) -> list[str]:
     return [label for child in fragment[1:] for label in leaves(child)]
 
 
-class Twin:
-    """All derivations of a forest, from the definitions of the c2d page."""
+# Spans of words, what they may be read as, and the scores of that.
+Variants = Sequence[tuple[tuple[int, int], list[str], float]]
 
-    def __init__(self, forest: ParseForest, rules: list[ForestRule]) -> None:
-        self.forest, self.rules = forest, rules
+
+class Twin:
+    """All derivations of a forest, from the definitions of the c2d page. Words may have variants."""
+
+    def __init__(self, forest: ParseForest, rules: list[ForestRule], variants: Variants = ()) -> None:
+        self.forest, self.rules, self.variants = forest, rules, variants
         self.graph = forest.graph
         self.logs = forest.conditional().scores
         self.best = {node: self.best_below(node) for node in range(self.graph.nodes)}
@@ -161,9 +165,12 @@ class Twin:
             found += self.put_together(rule, self.step(rule) + parse, [], [])
         if not self.forest.is_word(node):
             found += [made._replace(score=made.score + parse) for made in self.hierarchical((begin, end))]
+        is_word = self.forest.is_word(node)
+        found += [made._replace(score=made.score + parse) for made in self.readings((begin, end), not is_word)]
         unknown = Piece(words, ("",), (-1,))
-        if self.forest.is_word(node):
-            return found if phrases else [Made(WEIGHTS["unknown"] + WEIGHTS["word_penalty"], unknown, frozenset())]
+        if is_word:
+            passes = Made(WEIGHTS["unknown"] + WEIGHTS["word_penalty"], unknown, frozenset())
+            return found if phrases else [*found, passes]
         for edge in self.edges(node):
             tails = tails_of(self.forest, edge)
             if edge in begun:
@@ -227,7 +234,48 @@ class Twin:
         words = tuple(self.forest.words[slice(*span)])
         flat = [rule for rule in self.rules if rule.phrase and rule.source == words]
         found = [made for rule in flat for made in self.put_together(rule, self.step(rule), [], [])]
-        return found + self.hierarchical(span)
+        return found + self.hierarchical(span) + self.readings(span, True)
+
+    def readings(self, span: tuple[int, int], has_gaps: bool) -> list[Made]:
+        """What phrases make of a span in which at least one variant is read, and what the parts of a variant make."""
+
+        def cover(symbols: Fragment, at: int, used: bool) -> Iterator[tuple[list[tuple[int, int]], float]]:
+            if not symbols:
+                if at == span[1] and used:
+                    yield [], 0.0
+            elif isinstance(symbols[0], tuple):
+                for gap in self.spans() if has_gaps else ():
+                    if gap[0] == at and gap[1] <= span[1] and gap != span:
+                        yield from (([gap, *rest], score) for rest, score in cover(symbols[1:], gap[1], used))
+            else:
+                if at < span[1] and self.forest.words[at] == symbols[0]:
+                    yield from cover(symbols[1:], at + 1, used)
+                for (begin, end), words, score in self.variants:
+                    if begin == at and end <= span[1] and symbols[: len(words)] == tuple(words):
+                        more = cover(symbols[len(words) :], end, True)
+                        yield from ((rest, score + others) for rest, others in more)
+
+        made = []
+        for rule in self.rules:
+            for gaps, score in cover(rule.source, span[0], False) if rule.phrase else ():
+                below = [self.fillers(gap) for gap in gaps]
+                made += self.put_below(rule, self.step(rule) + WEIGHTS["lattice"] * score, [], below)
+        for own, words, score in self.variants:
+            if tuple(own) == span:
+                price = WEIGHTS["lattice"] * score
+                made += [one._replace(score=one.score + price) for one in self.glued(tuple(words), False)]
+        return made
+
+    def glued(self, words: tuple[str, ...], whole: bool) -> list[Made]:
+        """Phrases for words one after the other, at least two of them unless it may be a `whole` one."""
+        flat = [rule for rule in self.rules if whole and rule.phrase and rule.source == words]
+        made = [one for rule in flat for one in self.put_together(rule, self.step(rule), [], [])]
+        for middle in range(1, len(words)):
+            last = [rule for rule in self.rules if rule.phrase and rule.source == words[middle:]]
+            right = [one for rule in last for one in self.put_together(rule, self.step(rule), [], [])]
+            both = ForestRule((), ("1", "2"), heads=(0, 0))
+            made += self.put_below(both, WEIGHTS["glue"], [], [self.glued(words[:middle], True), right])
+        return made
 
     def hierarchical(self, span: tuple[int, int]) -> list[Made]:
         """What phrases with variables make of a span."""

@@ -393,7 +393,9 @@ Source to_source(nb::handle value) {
   if (nb::isinstance<ParseForest>(value)) return nb::cast<std::shared_ptr<ParseForest>>(value);
   if (nb::isinstance<Dependency>(value)) return nb::cast<std::shared_ptr<Dependency>>(value);
   if (nb::isinstance<Lattice>(value)) return nb::cast<std::shared_ptr<Lattice>>(value);
-  const std::string expected = "; expected a string, a list of tokens, a ParseForest, a Dependency or a Lattice";
+  if (nb::isinstance<LatticeForest>(value)) return nb::cast<std::shared_ptr<LatticeForest>>(value);
+  const std::string expected =
+      "; expected a string, a list of tokens, a ParseForest, a Dependency, a Lattice or a LatticeForest";
   if (!nb::isinstance<nb::list>(value) && !nb::isinstance<nb::tuple>(value))
     throw nb::type_error((shown(nb::cast<std::string>(nb::repr(value))) + " is no sentence" + expected).c_str());
   Tokens tokens;

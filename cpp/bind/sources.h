@@ -12,8 +12,8 @@ namespace treeglot {
 
 TREEGLOT_OPTIONS(ChartOptions, span_limit, label_limit, match_limit, unknown_labels);
 
-// A string, a list or tuple of tokens, a ParseForest, a Dependency or a Lattice. Throws TypeError for anything else,
-// ValueError for text with a lone surrogate.
+// A string, a list or tuple of tokens, a ParseForest, a Dependency, a Lattice or a LatticeForest. Throws TypeError for
+// anything else, ValueError for text with a lone surrogate.
 Source to_source(nb::handle value);
 std::vector<Source> to_sources(nb::handle values);
 

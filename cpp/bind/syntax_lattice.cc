@@ -6,6 +6,7 @@
 #include "bind/arrays.h"
 #include "bind/core.h"
 #include "syntax/lattice.h"
+#include "syntax/lattice_forest.h"
 #include "syntax/plf.h"
 
 namespace treeglot {
@@ -44,6 +45,26 @@ std::vector<std::string> words_on(const Lattice& lattice, const std::vector<std:
     if (lattice.has_word(arc)) out.emplace_back(lattice.words()[arc]);
   }
   return out;
+}
+
+using VariantTuple = std::tuple<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::string>, double>;
+
+std::vector<VariantTuple> variants_of(const LatticeForest& both) {
+  std::vector<VariantTuple> out;
+  for (const Variant& variant : both.variants()) {
+    auto& [span, words, score] = out.emplace_back();
+    span = {variant.span.begin, variant.span.end};
+    for (std::uint32_t i = 0; i < variant.words; ++i) words.emplace_back(both.words()[variant.first_word + i]);
+    score = variant.score;
+  }
+  return out;
+}
+
+std::shared_ptr<ParseForest> forest_of(const LatticeForest& both) {
+  return std::const_pointer_cast<ParseForest>(both.forest());
+}
+std::shared_ptr<Lattice> lattice_in(const LatticeForest& both) {
+  return std::const_pointer_cast<Lattice>(both.lattice());
 }
 
 }  // namespace
@@ -87,6 +108,49 @@ void bind_syntax_lattice(nb::module_& m) {
       .def("__repr__", [](const Lattice& l) {
         if (l.arcs().size() > kLongestRepr) return "<Lattice of " + std::to_string(l.arcs().size()) + " arcs>";
         return "Lattice(" + nb::cast<std::string>(nb::repr(nb::cast(arcs_of(l)))) + ")";
+      });
+  nb::class_<LatticeForest>(m, "LatticeForest",
+                            "A forest whose words may be read in other ways: those of a lattice, one path of which was "
+                            "parsed.")
+      .def(
+          "__init__",
+          [](LatticeForest* self, std::shared_ptr<ParseForest> forest, std::shared_ptr<Lattice> lattice) {
+            new (self) LatticeForest(std::move(forest), std::move(lattice));
+          },
+          "forest"_a, "lattice"_a, "A lattice without a path that has the forest's words is refused.")
+      .def_prop_ro("forest", &forest_of, "Of the path that was parsed.")
+      .def_prop_ro("lattice", &lattice_in, "All paths.")
+      .def_prop_ro(
+          "words",
+          [](const LatticeForest& f) {
+            std::vector<std::string> out;
+            for (std::size_t i = 0; i < f.forest()->words(); ++i) out.emplace_back(f.forest()->word(i));
+            return out;
+          },
+          "Of the path that was parsed.")
+      .def_prop_ro("variants", &variants_of,
+                   "Spans of the forest's words, the words that they may be read as, and their scores (natural log), "
+                   "less those of the path that was parsed.")
+      .def_prop_ro("left_out", &LatticeForest::left_out,
+                   "How many ways insert words, or leave words out: these are not used.")
+      .def(
+          "__eq__",
+          [](const LatticeForest& self, nb::handle other) {
+            LatticeForest* to = nullptr;
+            return nb::try_cast<LatticeForest*>(other, to) && to != nullptr && *self.forest() == *to->forest() &&
+                   *self.lattice() == *to->lattice();
+          },
+          "other"_a.none())
+      .def("__hash__",
+           [](const LatticeForest& f) { return hash_of(f.lattice()->words(), f.forest()->graph().nodes()); })
+      .def("__getstate__", [](const LatticeForest& f) { return std::pair(forest_of(f), lattice_in(f)); })
+      .def("__setstate__",
+           [](LatticeForest& self, const std::pair<std::shared_ptr<ParseForest>, std::shared_ptr<Lattice>>& state) {
+             new (&self) LatticeForest(state.first, state.second);
+           })
+      .def("__repr__", [](const LatticeForest& f) {
+        return "<LatticeForest of " + std::to_string(f.forest()->words()) + " words and " +
+               std::to_string(f.variants().size()) + " variants>";
       });
 }
 

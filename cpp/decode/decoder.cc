@@ -199,6 +199,12 @@ std::vector<std::vector<std::string>> possible(std::span<const std::string> phra
   return known;
 }
 
+bool is_parse(const Source& source) {
+  return std::holds_alternative<std::shared_ptr<ParseForest>>(source) ||
+         std::holds_alternative<std::shared_ptr<Dependency>>(source) ||
+         std::holds_alternative<std::shared_ptr<LatticeForest>>(source);
+}
+
 // Tokens that a line could have, too.
 const Tokens& checked(const Tokens& tokens) {
   for (const std::string& token : tokens) {
@@ -384,8 +390,7 @@ Translation Decoder::translate(const Source& source, const SharedConstraints& co
           if (!words[arc].empty()) out.words.emplace_back(words[arc]);
       }
       if (options.hopes != nullptr) read_hopes(*worker, options, out.hypotheses);
-    } else if (std::holds_alternative<std::shared_ptr<ParseForest>>(source) ||
-               std::holds_alternative<std::shared_ptr<Dependency>>(source)) {
+    } else if (is_parse(source)) {
       out.notes.push_back("a failed parse, without words");
     }
   } catch (const std::bad_alloc&) {
@@ -398,14 +403,13 @@ Translation Decoder::translate(const Source& source, const SharedConstraints& co
 }
 
 // Refuses what has no meaning where words are those of a path that is not known yet.
-void Decoder::check_lattice(const Terms& terms) const {
-  if (!matcher_->reads_lattices())
-    throw std::invalid_argument("the input is a lattice, which this kind of model does not translate");
+void Decoder::check_lattice(bool reads, const char* what, const Terms& terms) const {
+  const std::string given = std::string("the input is ") + what;
+  if (!reads) throw std::invalid_argument(given + ", which this kind of model does not translate");
   if (features_->affiliates())
-    throw std::invalid_argument(
-        "the input is a lattice; a model with a neural network or context features translates sentences");
+    throw std::invalid_argument(given + "; a model with a neural network or context features translates sentences");
   if (!terms.marks.empty())
-    throw std::invalid_argument("the input is a lattice; translations of its words can be given in sentences only");
+    throw std::invalid_argument(given + "; translations of its words can be given in sentences only");
 }
 
 std::optional<Decoder::Matched> Decoder::match(const Source& source, const Terms& terms, Worker& worker) const {
@@ -422,9 +426,14 @@ std::optional<Decoder::Matched> Decoder::match(const Source& source, const Terms
     input.dependency = tree->get();
     for (std::size_t i = 0; i < input.dependency->size(); ++i) input.words.push_back(input.dependency->words()[i]);
   } else if (const auto* const lattice = std::get_if<std::shared_ptr<Lattice>>(&source)) {
-    check_lattice(terms);
+    check_lattice(matcher_->reads_lattices(), "a lattice", terms);
     input.lattice = lattice->get();
     for (std::size_t i = 0; i < input.lattice->arcs().size(); ++i) input.words.push_back(input.lattice->words()[i]);
+  } else if (const auto* const both = std::get_if<std::shared_ptr<LatticeForest>>(&source)) {
+    check_lattice(matcher_->reads_variants(), "a forest with a lattice", terms);
+    input.variants = both->get();
+    input.forest = input.variants->forest().get();
+    for (std::size_t i = 0; i < input.forest->words(); ++i) input.words.push_back(input.forest->word(i));
   } else {
     const std::string* const line = std::get_if<std::string>(&source);
     sentence =

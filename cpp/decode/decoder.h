@@ -24,8 +24,9 @@ namespace treeglot {
 using Tokens = std::vector<std::string>;
 
 // One sentence to be translated: a line of tokens, the tokens, what a parser made of it, or several ways to read it.
+// The last has both of these.
 using Source = std::variant<std::string, Tokens, std::shared_ptr<ParseForest>, std::shared_ptr<Dependency>,
-                            std::shared_ptr<Lattice>>;
+                            std::shared_ptr<Lattice>, std::shared_ptr<LatticeForest>>;
 
 struct DecoderOptions {
   SearchOptions search;
@@ -118,7 +119,7 @@ class Decoder {
   struct Searched;
   class Lease;
   struct Matched;
-  void check_lattice(const Terms& terms) const;
+  void check_lattice(bool reads, const char* what, const Terms& terms) const;
   std::optional<Matched> match(const Source& source, const Terms& terms, Worker& worker) const;
   Reading reading_of(const Matched& matched, Worker& worker) const;
   void meet(const TargetConstraints& constraints, const Terms& terms, Matched& matched, Worker& worker) const;

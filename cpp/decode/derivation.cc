@@ -91,21 +91,44 @@ DependencyPiece joined(const TargetSide& target, const std::vector<Done>& tails)
   return join_pieces(heads, items, tally);
 }
 
-// The words of a rule's source side, from left to right: of a sentence, or those of its arcs in a lattice.
+// The words of a rule's source side, from left to right: of a sentence, or those of its arcs in a lattice. Words of a
+// sentence may have variants.
 struct OwnWords {
+  struct Word {
+    std::uint32_t place;  // in the sentence; of a variant's word, the one beside it; or an arc
+    std::string_view text;
+  };
+
   std::span<const std::string_view> words;
   const Lattice* lattice;
-  std::span<const EdgeId> arcs;
+  const LatticeForest* variants;
+  std::span<const EdgeId> arcs;  // or words of variants
   std::uint32_t at;
 
   // The next one before a place, or nothing.
-  std::optional<std::uint32_t> next(std::uint32_t end) {
-    if (lattice == nullptr) return at < end ? std::optional(at++) : std::nullopt;
+  std::optional<Word> next(std::uint32_t end) {
+    if (lattice != nullptr) return next_arc(end);
+    if (at >= end) return std::nullopt;
+    if (arcs.empty() || variants->variant_of(arcs.front()).span.begin != at) {
+      const std::uint32_t place = at++;
+      return Word{place, words[place]};
+    }
+    const std::uint32_t word = arcs.front();
+    const Variant& variant = variants->variant_of(word);
+    arcs = arcs.subspan(1);
+    const bool more = !arcs.empty() && arcs.front() < variant.first_word + variant.words;
+    if (!more) at = variant.span.end;
+    const std::uint32_t beside = (word - variant.first_word) * variant.span.size() / variant.words;
+    return Word{variant.span.begin + beside, variants->words()[word]};
+  }
+
+ private:
+  std::optional<Word> next_arc(std::uint32_t end) {
     while (at < end && !arcs.empty()) {
       const EdgeId arc = arcs.front();
       arcs = arcs.subspan(1);
       at = lattice->arcs()[arc].to;
-      if (lattice->has_word(arc)) return arc;
+      if (lattice->has_word(arc)) return Word{arc, words[arc]};
     }
     return std::nullopt;
   }
@@ -162,6 +185,8 @@ Reading::Reading(std::shared_ptr<const FeatureSet> features, const Scorer& score
       found_(found),
       words_(input.words),
       lattice_(input.lattice),
+      variants_(input.variants),
+      first_variant_word_(input.variants == nullptr ? kNoEdge : static_cast<EdgeId>(input.forest->graph().edges())),
       trees_(features_->trees()) {}
 
 Hypothesis Reading::read(const Derivation& derivation) const {
@@ -214,6 +239,22 @@ Hypothesis Reading::read(const Derivation& derivation) const {
     out.path.insert(out.path.end(), arcs.begin(), arcs.end());
   }
   if (lattice_ != nullptr) count_path_words(*lattice_, out);
+  if (variants_ != nullptr) out.path = variants_->path_with(variants_of(derivation));
+  return out;
+}
+
+// The variants of words that a derivation uses, by number.
+std::vector<std::uint32_t> Reading::variants_of(const Derivation& derivation) const {
+  std::vector<std::uint32_t> out;
+  for (const EdgeId edge : derivation.edges) {
+    for (const EdgeId taken : forest_.parse_edges_of(found_.forest_edge[edge])) {
+      if (taken < first_variant_word_) continue;
+      const Variant& variant = variants_->variant_of(taken - first_variant_word_);
+      out.push_back(static_cast<std::uint32_t>(&variant - variants_->variants().data()));
+    }
+  }
+  std::ranges::sort(out);
+  out.erase(std::ranges::unique(out).begin(), out.end());
   return out;
 }
 
@@ -297,11 +338,21 @@ Step Reading::step(EdgeId forest_edge, const Alternative& rule) const {
   // The source side is the input between the tails, which are in source order.
   std::vector<std::uint32_t> own;
   const auto parse = forest.parse_edges_of(at_edge.edge);
-  OwnWords words{words_, lattice_, parse, out.span.begin};
+  std::vector<EdgeId> taken;  // arcs, or words of variants
+  for (const EdgeId one : parse) {
+    if (lattice_ != nullptr) {
+      taken.push_back(one);
+    } else if (one >= first_variant_word_) {
+      taken.push_back(one - first_variant_word_);
+    } else {
+      out.parse_edges.push_back(one);
+    }
+  }
+  OwnWords words{words_, lattice_, variants_, taken, out.span.begin};
   const auto take_words = [&](std::uint32_t end) {
     while (const auto word = words.next(end)) {
-      append(out.source, words_[*word]);
-      own.push_back(*word);
+      append(out.source, word->text);
+      own.push_back(word->place);
     }
   };
   for (std::size_t tail = 0; tail < tails.size(); ++tail) {
@@ -316,7 +367,6 @@ Step Reading::step(EdgeId forest_edge, const Alternative& rule) const {
     out.structure.assign(rule.target.structure, rule.target.structure + known);
     out.structure.resize(rule.target.size, 0);
   }
-  if (lattice_ == nullptr) out.parse_edges.assign(parse.begin(), parse.end());
   if (!out.parse_edges.empty())
     out.source = out.local ? out.label + "( " + out.source + " )" : at_edge.fragment(rule.rule);
   for (const std::int32_t symbol : rule.target)

@@ -101,6 +101,7 @@ class Reading {
     std::string fragment(RuleId rule) const;
   };
   Seen seen(EdgeId forest_edge) const;
+  std::vector<std::uint32_t> variants_of(const Derivation& derivation) const;
   // What source words the words of a rule belong to; nothing if no feature asks for it.
   struct Places {
     std::vector<std::uint32_t> affiliations;  // by word
@@ -117,7 +118,9 @@ class Reading {
   const TranslationForest& forest_;
   const SearchForest& found_;
   std::span<const std::string_view> words_;
-  const Lattice* lattice_;  // whose arcs have the words, or nullptr
+  const Lattice* lattice_;         // whose arcs have the words, or nullptr
+  const LatticeForest* variants_;  // of the words, or nullptr
+  EdgeId first_variant_word_;      // among what edges take of the input
   bool trees_;
 };
 

@@ -4,8 +4,6 @@
 #include <ranges>
 #include <utility>
 
-#include "decode/gappy_walk.h"
-
 namespace treeglot {
 namespace {
 
@@ -82,24 +80,155 @@ void ForestPhrases::find(RuleCache& cache, Symbol x, const std::vector<Symbol>& 
   GappyWalk<Place> walk;
   walk.begin(table, x, words);
   const auto any = [](std::uint32_t) { return std::uint8_t{1}; };
+  if (variants_ != nullptr) find_variants(table, walk);
   const auto take = [&](RuleTable::Node node, const std::vector<Place>& gaps, std::uint8_t) {
-    const auto found = rules(node);
-    if (found.empty()) return;
-    const auto first = static_cast<std::uint32_t>(gaps_.size());
-    gaps_.insert(gaps_.end(), gaps.begin(), gaps.end());
-    phrases_.push_back({found, first, static_cast<std::uint32_t>(gaps_.size())});
+    add(rules(node), gaps, walk.read());
   };
   for (Place place = 0; place < covered_.size(); ++place) {
     Covered& at = covered_[place];
     if (at.span.size() > span_limit_) return;
     at.first_phrase = static_cast<std::uint32_t>(phrases_.size());
+    at.first_reading = static_cast<std::uint32_t>(readings_.size());
     if (std::ranges::none_of(given, [&](Span one) { return overlap(at.span, one); })) walk.visit(at.span, 1, any, take);
     at.last_phrase = static_cast<std::uint32_t>(phrases_.size());
+    find_glued(table, at.span, rules);
+    at.last_reading = static_cast<std::uint32_t>(readings_.size());
     if (at.is_sequence) {
       const RuleTable::Node node = node_of(table, words, at.span);
       if (node != RuleTable::kNoNode) at.flat = rules(node);
     }
     if (at.is_parsed && (at.is_sequence ? at.has_phrases() : !at.nodes.empty())) walk.add(at.span, place);
+  }
+}
+
+// A phrase on the span at hand.
+void ForestPhrases::add(std::span<const Alternative> found, const std::vector<Place>& gaps,
+                        const std::vector<std::uint32_t>& read) {
+  if (found.empty()) return;
+  const auto first = static_cast<std::uint32_t>(gaps_.size());
+  gaps_.insert(gaps_.end(), gaps.begin(), gaps.end());
+  const Phrase phrase = {found, first, static_cast<std::uint32_t>(gaps_.size())};
+  if (read.empty()) {
+    phrases_.push_back(phrase);
+  } else {
+    readings_.push_back({phrase, read});
+  }
+}
+
+void ForestPhrases::find_glued(const RuleTable& table, Span span, const Rules& rules) {
+  for (std::uint32_t variant = 0; variant < variant_words_.size(); ++variant)
+    if (variants_->variants()[variant].span == span && can_glue(table, variant, rules))
+      readings_.push_back({{}, {variant}, true});
+}
+
+void ForestPhrases::find_variants(const RuleTable& table, GappyWalk<Place>& walk) {
+  parts_.resize(variants_->variants().size());
+  for (const Variant& variant : variants_->variants()) {
+    std::vector<Symbol>& words = variant_words_.emplace_back();
+    for (std::uint32_t i = 0; i < variant.words; ++i)
+      words.push_back(table.source_words().find(variants_->words()[variant.first_word + i]));
+    if (std::ranges::find(words, Symbols::kNone) != words.end()) {
+      words.clear();
+    } else {
+      walk.add_variant(variant.span, words, static_cast<std::uint32_t>(variant_words_.size() - 1));
+    }
+  }
+}
+
+// Finds the parts of a variant that are phrases, and keeps those that make it up together with others.
+bool ForestPhrases::can_glue(const RuleTable& table, std::uint32_t variant, const Rules& rules) {
+  const std::vector<Symbol>& words = variant_words_[variant];
+  const auto size = static_cast<std::uint32_t>(words.size());
+  std::vector<Part>& parts = parts_[variant];
+  for (std::uint32_t begin = 0; begin < size; ++begin) {
+    RuleTable::Node node = table.root();
+    for (std::uint32_t end = begin + 1; end <= size; ++end) {
+      node = table.child(node, words[end - 1]);
+      if (node == RuleTable::kNoNode) break;
+      if (end - begin == size) continue;
+      if (const auto found = rules(node); !found.empty()) parts.push_back({begin, end, found});
+    }
+  }
+  std::vector<bool> begins(size + 1, false), ends(size + 1, false);
+  begins[0] = ends[size] = true;
+  for (const Part& part : parts)
+    if (begins[part.begin]) begins[part.end] = true;
+  for (const Part& part : parts | std::views::reverse)
+    if (ends[part.end]) ends[part.begin] = true;
+  std::erase_if(parts, [&](const Part& part) { return !begins[part.begin] || !ends[part.end]; });
+  return !parts.empty();
+}
+
+// Phrases for the parts of a variant, from the left as sentences are glued. Gives the node of all its words.
+NodeId ForestPhrases::add_glued(std::uint32_t variant, Span span, Glue& glue, TranslationForestBuilder& out) const {
+  const auto new_node = [&] {
+    const NodeId node = out.add_node(span, x_, "X");
+    out.keep_apart(node);
+    return node;
+  };
+  std::vector<NodeId> glued(variant_words_[variant].size() + 1, kNoNode);  // by end
+  std::vector<EdgeId> taken;
+  std::vector<NodeId> nodes;  // by part
+  for (const Part& part : parts_[variant]) {
+    taken.clear();
+    for (std::uint32_t word = part.begin; word < part.end; ++word)
+      taken.push_back(first_number_ + variants_->variants()[variant].first_word + word);
+    nodes.push_back(new_node());
+    out.add_edge(nodes.back(), {}, part.alternatives, kInside, 0, taken);
+  }
+  for (std::uint32_t end = 1; end < glued.size(); ++end) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const Part& part = parts_[variant][i];
+      if (part.end != end) continue;
+      if (glued[end] == kNoNode) glued[end] = new_node();
+      if (part.begin == 0) {
+        out.add_edge(glued[end], std::span(&nodes[i], 1), glue.first(), kInside);
+      } else {
+        const NodeId tails[] = {glued[part.begin], nodes[i]};
+        out.add_edge(glued[end], tails, glue.glue(), kInside);
+      }
+    }
+  }
+  return glued.back();
+}
+
+void ForestPhrases::add_readings(const Covered& at, Glue& glue, TranslationForestBuilder& out) {
+  std::vector<NodeId> tails;
+  std::vector<EdgeId> taken;
+  for (std::uint32_t number = at.first_reading; number < at.last_reading; ++number) {
+    Reading& reading = readings_[number];
+    const Phrase& phrase = reading.phrase;
+    if (phrase.first_gap < phrase.last_gap && !at.phrases_wanted) continue;
+    double score = 0, value = 0;
+    tails.clear();
+    taken.clear();
+    for (const std::uint32_t number_of : reading.variants) {
+      const Variant& variant = variants_->variants()[number_of];
+      score += variant.score;
+      for (std::uint32_t word = 0; word < variant.words; ++word)
+        taken.push_back(first_number_ + variant.first_word + word);
+    }
+    for (std::uint32_t gap = phrase.first_gap; gap < phrase.last_gap; ++gap) {
+      tails.push_back(covered_[gaps_[gap]].gap);
+      value -= covered_[gaps_[gap]].best;
+    }
+    if (reading.is_glued) {
+      reading.node = add_glued(reading.variants.front(), at.span, glue, out);
+    } else {
+      reading.node = out.add_node(at.span, x_, "X");
+      out.keep_apart(reading.node);
+      out.add_edge(reading.node, tails, phrase.alternatives, kInside, static_cast<float>(value), taken);
+    }
+    reading.use = glue.add(LocalKind::reading, {-1}, {{glue.lattice(), static_cast<float>(score)}});
+  }
+}
+
+void ForestPhrases::use_readings(const Covered& at, NodeId head, double best, bool is_word,
+                                 TranslationForestBuilder& out) const {
+  for (std::uint32_t number = at.first_reading; number < at.last_reading; ++number) {
+    const Reading& reading = readings_[number];
+    if (reading.node == kNoNode || (is_word && reading.phrase.first_gap < reading.phrase.last_gap)) continue;
+    out.add_edge(head, std::span(&reading.node, 1), reading.use, kInside, static_cast<float>(best));
   }
 }
 
@@ -113,9 +242,11 @@ void ForestPhrases::want_phrases(Place place) {
   Covered& at = covered_[place];
   if (at.phrases_wanted) return;
   at.phrases_wanted = true;
-  for (std::uint32_t phrase = at.first_phrase; phrase < at.last_phrase; ++phrase)
-    for (std::uint32_t gap = phrases_[phrase].first_gap; gap < phrases_[phrase].last_gap; ++gap)
-      covered_[gaps_[gap]].gap_wanted = true;
+  const auto want = [&](const Phrase& phrase) {
+    for (std::uint32_t gap = phrase.first_gap; gap < phrase.last_gap; ++gap) covered_[gaps_[gap]].gap_wanted = true;
+  };
+  for (std::uint32_t phrase = at.first_phrase; phrase < at.last_phrase; ++phrase) want(phrases_[phrase]);
+  for (std::uint32_t reading = at.first_reading; reading < at.last_reading; ++reading) want(readings_[reading].phrase);
 }
 
 void ForestPhrases::add_phrases(const Covered& at, NodeId head, double best, TranslationForestBuilder& out) const {
@@ -130,6 +261,7 @@ void ForestPhrases::add_phrases(const Covered& at, NodeId head, double best, Tra
     }
     out.add_edge(head, tails, phrases_[phrase].alternatives, kInside, static_cast<float>(value));
   }
+  use_readings(at, head, best, false, out);
 }
 
 void ForestPhrases::add_gap(Covered& at, std::span<const NodeId> made, Glue& glue,

@@ -4,16 +4,23 @@
 // A variable stands for any node over its span, whatever its label, or for a sequence of children that has phrases. A
 // phrase costs what the best parse of its node costs. What the best parses over the spans of its variables cost is
 // taken off again, since variables have parses of their own. Sequences cost nothing.
+//
+// Words may have variants, from a lattice. A phrase may have the words of a variant in place of those that it stands
+// for. If the words of a variant are no phrase, phrases for its parts are glued in source order. What uses variants is
+// a node of its own, its *reading* of the span. An edge with their score leads from that to each node of the span.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
+#include "decode/gappy_walk.h"
 #include "decode/glue.h"
 #include "decode/rule_cache.h"
 #include "decode/translation_forest.h"
 #include "graph/hypergraph.h"
+#include "syntax/lattice_forest.h"
 
 namespace treeglot {
 
@@ -31,6 +38,7 @@ class ForestPhrases {
     bool is_parsed = false, is_sequence = false;             // of the parse forest; no node of that covers it
     std::vector<NodeId> nodes = {}, rests = {}, given = {};  // by sort, children first: given, nodes, rests
     std::uint32_t first_phrase = 0, last_phrase = 0;         // hierarchical phrases
+    std::uint32_t first_reading = 0, last_reading = 0;       // phrases with variants of words
     std::span<const Alternative> flat = {};                  // other phrases, of a sequence
     bool word_below = false;                                 // the first node is a word, and there are others
     double best = 0;                                         // the value of the best parse
@@ -39,7 +47,7 @@ class ForestPhrases {
 
     // What a variable stands for: all but a word that has constituents above it.
     std::span<const NodeId> fillers() const { return std::span(nodes).subspan(word_below ? 1 : 0); }
-    bool has_phrases() const { return first_phrase < last_phrase || !flat.empty(); }
+    bool has_phrases() const { return first_phrase < last_phrase || first_reading < last_reading || !flat.empty(); }
   };
 
   // `spans` and `sorts` are those of the nodes of `graph`, whose first `words` nodes are words. It is `parsed`, the
@@ -47,6 +55,12 @@ class ForestPhrases {
   // given translations are those without them.
   ForestPhrases(const Hypergraph& parsed, std::span<const Span> parsed_spans, const Hypergraph& graph,
                 std::span<const Span> spans, std::span<const Sort> sorts, NodeId words, std::uint32_t span_limit);
+
+  // Variants of words, numbered from `first_number` on where edges name what they took of the input.
+  void add_variants(const LatticeForest& variants, EdgeId first_number) {
+    variants_ = &variants;
+    first_number_ = first_number;
+  }
 
   // Finds the phrases. Words that no rule may use, or that the table lacks, are Symbols::kNone. Hierarchical phrases
   // keep away from `given` spans. `best` has the value of the best parse of each node.
@@ -59,7 +73,11 @@ class ForestPhrases {
   // The phrases on a span are wanted: then so are all spans of their variables.
   void want_phrases(Place place);
 
-  // Adds the hierarchical phrases on a span as edges of `head`, with the value of its best parse.
+  // Adds the nodes of what a span is read as, before those that use them.
+  void add_readings(const Covered& at, Glue& glue, TranslationForestBuilder& out);
+  // Adds readings as edges of `head`; those of a word have no variables.
+  void use_readings(const Covered& at, NodeId head, double best, bool is_word, TranslationForestBuilder& out) const;
+  // Adds the hierarchical phrases on a span, and its readings, as edges of `head`, with the value of its best parse.
   void add_phrases(const Covered& at, NodeId head, double best, TranslationForestBuilder& out) const;
   // Adds what variables stand for, after the nodes of the span. `made` has the translation forest's nodes, by node.
   void add_gap(Covered& at, std::span<const NodeId> made, Glue& glue, TranslationForestBuilder& out) const;
@@ -70,6 +88,20 @@ class ForestPhrases {
     std::uint32_t first_gap, last_gap;
   };
 
+  struct Reading {
+    Phrase phrase;
+    std::vector<std::uint32_t> variants;
+    bool is_glued = false;  // of the parts of one variant, in place of a phrase
+    NodeId node = kNoNode;  // of the translation forest
+    std::span<const Alternative> use = {};
+  };
+
+  using Rules = std::function<std::span<const Alternative>(RuleTable::Node)>;
+  void find_variants(const RuleTable& table, GappyWalk<Place>& walk);
+  void add(std::span<const Alternative> found, const std::vector<Place>& gaps, const std::vector<std::uint32_t>& read);
+  void find_glued(const RuleTable& table, Span span, const Rules& rules);
+  bool can_glue(const RuleTable& table, std::uint32_t variant, const Rules& rules);
+  NodeId add_glued(std::uint32_t variant, Span span, Glue& glue, TranslationForestBuilder& out) const;
   void add_spans(const Hypergraph& graph, std::span<const Span> spans, bool is_parsed);
   std::vector<Covered>::iterator lower_bound(Span span);
 
@@ -78,6 +110,16 @@ class ForestPhrases {
   std::vector<Covered> covered_;
   std::vector<Phrase> phrases_;
   std::vector<Place> gaps_;  // of phrases
+  const LatticeForest* variants_ = nullptr;
+  EdgeId first_number_ = 0;
+  std::vector<std::vector<Symbol>> variant_words_;  // by variant; none if the table lacks one of them
+  std::vector<Reading> readings_;
+  // Of a variant whose parts are glued: the phrases for words [i, j) of it, where a sequence of them has all words.
+  struct Part {
+    std::uint32_t begin, end;
+    std::span<const Alternative> alternatives;
+  };
+  std::vector<std::vector<Part>> parts_;  // by variant
 };
 
 }  // namespace treeglot

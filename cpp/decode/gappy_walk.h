@@ -24,23 +24,39 @@ class GappyWalk {
     from_.assign(words_.size(), {});
   }
   void add(Span span, Part part) { from_[span.begin].emplace_back(span.end, part); }
+  // Other words that a span may be read as.
+  void add_variant(Span span, std::vector<Symbol> words, std::uint32_t number) {
+    variants_.resize(words_.size());
+    variants_[span.begin].push_back({span.end, std::move(words), number});
+  }
 
-  // Calls take(node of the trie, parts of the variables, uses) for each way in which words and at least one variable
-  // make up the span. `uses` is what uses_of(word) allows for all words, and `uses` to begin with.
+  // Calls take(node of the trie, parts of the variables, uses) for each way in which words, variants and variables make
+  // up the span. At least one of them is a variable or a variant. `uses` is what uses_of(word) allows for all words,
+  // and `uses` to begin with.
   template <class UsesOf, class Take>
   void visit(Span span, std::uint8_t uses, const UsesOf& uses_of, const Take& take) {
     extend(table_->root(), span.begin, span.end, uses, uses_of, take);
   }
 
+  // The variants of the match that is taken, by number.
+  const std::vector<std::uint32_t>& read() const { return read_; }
+
  private:
+  struct Variant {
+    std::uint32_t end;
+    std::vector<Symbol> words;
+    std::uint32_t number;
+  };
+
   // Follows the trie from `node`, which has matched the words before `at`.
   template <class UsesOf, class Take>
   void extend(RuleTable::Node node, std::uint32_t at, std::uint32_t end, std::uint8_t uses, const UsesOf& uses_of,
               const Take& take) {
     if (at == end) {
-      if (!gaps_.empty()) take(node, gaps_, uses);
+      if (!gaps_.empty() || !read_.empty()) take(node, gaps_, uses);
       return;
     }
+    if (!variants_.empty()) extend_by_variants(node, at, end, uses, uses_of, take);
     if (words_[at] != Symbols::kNone) {
       const RuleTable::Node child = table_->child(node, words_[at]);
       if (child != RuleTable::kNoNode)
@@ -57,11 +73,28 @@ class GappyWalk {
     }
   }
 
+  template <class UsesOf, class Take>
+  void extend_by_variants(RuleTable::Node node, std::uint32_t at, std::uint32_t end, std::uint8_t uses,
+                          const UsesOf& uses_of, const Take& take) {
+    for (const Variant& variant : variants_[at]) {
+      if (variant.end > end) continue;
+      RuleTable::Node child = node;
+      for (std::size_t i = 0; i < variant.words.size() && child != RuleTable::kNoNode; ++i)
+        child = table_->child(child, variant.words[i]);
+      if (child == RuleTable::kNoNode) continue;
+      read_.push_back(variant.number);
+      extend(child, variant.end, end, uses, uses_of, take);
+      read_.pop_back();
+    }
+  }
+
   const RuleTable* table_ = nullptr;
   Symbol x_ = Symbols::kNone;
   std::vector<Symbol> words_;
   std::vector<std::vector<std::pair<std::uint32_t, Part>>> from_;  // by first word: last + 1, and the part
+  std::vector<std::vector<Variant>> variants_;                     // by first word; none at all if there are none
   std::vector<Part> gaps_;                                         // of the walk at hand
+  std::vector<std::uint32_t> read_;                                // likewise: variants
 };
 
 }  // namespace treeglot

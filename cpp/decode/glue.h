@@ -26,6 +26,7 @@ enum class LocalKind : std::uint8_t {
   given,    // X → f… / e…: what markup or a glossary says
   pseudo,   // in source order, where the table has no rule for a part of the input's structure
   phrase,   // a table's rule under features of its own
+  reading,  // what variants of words give, at their score
 };
 
 struct LocalRule {

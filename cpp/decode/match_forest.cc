@@ -24,6 +24,8 @@ constexpr std::uint32_t kNone = 0xffffffffu;
 constexpr NodeId kSequence = 0x80000000u;  // set in the place of a sequence of children, where it is a tail
 constexpr std::array kVersions = {kNode, kTwin};
 constexpr const char* kNoParse = "no parse, translated by phrases and glue";
+constexpr const char* kNoVariants = "no parse, so variants of words were not used";
+constexpr const char* kLeftOut = "variants that insert words or leave words out were not used";
 constexpr const char* kStepLimit = "the step limit of matching was hit";
 
 // What a node of the forest is in the table.
@@ -91,6 +93,8 @@ class Matching {
       constraints_.resize(forest_.graph().nodes());
       for (const auto& [node, constraint] : given->given) constraints_[node] = constraint;
     }
+    if (input.variants != nullptr)
+      spans_.add_variants(*input.variants, static_cast<EdgeId>(input.forest->graph().edges()));
     look_up_labels();
     score_edges();
     find_twins();
@@ -102,6 +106,8 @@ class Matching {
     const std::vector<std::uint8_t> needed = find_all_matches();
     for (auto& made : made_) made.assign(graph_.nodes(), kNoNode);
     for (ForestPhrases::Covered& at : spans_.by_size()) {
+      if (at.gap_wanted || std::ranges::any_of(at.nodes, [&](NodeId node) { return needed[node] != 0; }))
+        spans_.add_readings(at, glue_, out_);
       for (const auto* nodes : {&at.given, &at.nodes, &at.rests})
         for (const NodeId node : *nodes) add_versions(node, needed[node], at);
       if (at.gap_wanted) spans_.add_gap(at, made(kNode), glue_, out_);
@@ -235,6 +241,7 @@ class Matching {
                     std::span(match_edges_).subspan(match.first_edge, match.edges));
     });
     if (which == kNode && has_phrases(node)) spans_.add_phrases(at, head, best_value_[node], out_);
+    if (which == kNode && is_word(node)) spans_.use_readings(at, head, best_value_[node], true, out_);
   }
 
   void look_up_labels() {
@@ -574,10 +581,12 @@ TranslationForest ForestMatcher::match(const Input& input, RuleCache& cache, Glu
     const NodeId goal = out.add_node({0, length}, Symbols::kNone, "S");
     out.add_edge(goal, std::span(&top, 1), glue.end(), kBegins | kEnds);
     if (matching.limit_hit()) out.note(kStepLimit);
+    if (input.variants != nullptr && input.variants->left_out() > 0) out.note(kLeftOut);
     return out.freeze(goal, parse_);
   }
   TranslationForest forest = fallback_.match(input, cache, glue);
   forest.notes.push_back(kNoParse);
+  if (input.variants != nullptr && !input.variants->variants().empty()) forest.notes.push_back(kNoVariants);
   return forest;
 }
 

@@ -26,7 +26,7 @@ struct ForestOptions {
 
 // The translation forest has the parse forest's nodes. Into a node lead, beside its fragments:
 // - phrases: rules with the left-hand side X and words alone, on the node's span. Its best parse stands below them;
-// - hierarchical phrases on the node's span (see ForestPhrases);
+// - hierarchical phrases on the node's span, and phrases with variants of its words (see ForestPhrases);
 // - a pseudo rule, in source order, for each hyperedge that no fragment begins with: the other children hang on the
 //   head child (Magerman 1995). The paper has them for the nodes where matching fails. Hyperedges, as on the c2d page,
 //   include those, and no tree of the forest is out of reach;
@@ -41,6 +41,8 @@ class ForestMatcher final : public Matcher {
   // Adds the features "parse" and "pseudo". Without a head table pseudo rules have no dependency structure.
   ForestMatcher(FeatureSet& features, std::shared_ptr<const HeadTable> heads, const ForestOptions& options,
                 const ChartOptions& fallback);
+
+  bool reads_variants() const override { return true; }
 
   TranslationForest match(const Input& input, RuleCache& cache, Glue& glue) const override;
 

@@ -14,6 +14,7 @@
 #include "syntax/dependency.h"
 #include "syntax/forest.h"
 #include "syntax/lattice.h"
+#include "syntax/lattice_forest.h"
 
 namespace treeglot {
 
@@ -32,6 +33,7 @@ struct Input {
   const Dependency* dependency = nullptr;  // likewise
   const Lattice* lattice = nullptr;        // likewise
   bool lenient = false;  // every word may pass through, and every structure stay in source order, whatever rules match
+  const LatticeForest* variants = nullptr;  // of the words, beside their forest
 };
 
 class Matcher {
@@ -44,6 +46,8 @@ class Matcher {
   virtual bool reads_lattices() const { return false; }
   // Rules of the table that it never uses, for they would close a circle of labels.
   virtual std::size_t left_out() const { return 0; }
+  // Whether it takes variants of a forest's words; others must not reach it.
+  virtual bool reads_variants() const { return false; }
 };
 
 }  // namespace treeglot

@@ -42,8 +42,9 @@ struct TranslationForest {
   std::vector<std::uint32_t> rank;  // by node, among those of its span; short: the rest are first
   std::vector<std::string> notes;   // a limit that was hit, for counts and reports
 
-  // Of a parse forest's matches: the input's labels, and the hyperedges that each fragment took, in preorder. Empty for
-  // other inputs; an edge may have none.
+  // Of a parse forest's matches: the input's labels, and the hyperedges that each fragment took, in preorder. Numbers
+  // above those of hyperedges are words of variants. Of a lattice: the arcs. Empty for other inputs; an edge may have
+  // none.
   std::vector<std::string_view> names;          // by node; what they point into outlives the forest
   std::vector<std::uint32_t> first_parse_edge;  // by edge, and one more
   std::vector<EdgeId> parse_edges;

@@ -737,6 +737,46 @@ class Lattice:
 
     def __repr__(self) -> str: ...
 
+class LatticeForest:
+    """
+    A forest whose words may be read in other ways: those of a lattice, one path of which was parsed.
+    """
+
+    def __init__(self, forest: ParseForest, lattice: Lattice) -> None:
+        """A lattice without a path that has the forest's words is refused."""
+
+    @property
+    def forest(self) -> ParseForest:
+        """Of the path that was parsed."""
+
+    @property
+    def lattice(self) -> Lattice:
+        """All paths."""
+
+    @property
+    def words(self) -> list[str]:
+        """Of the path that was parsed."""
+
+    @property
+    def variants(self) -> list[tuple[tuple[int, int], list[str], float]]:
+        """
+        Spans of the forest's words, the words that they may be read as, and their scores (natural log), less those of the path that was parsed.
+        """
+
+    @property
+    def left_out(self) -> int:
+        """How many ways insert words, or leave words out: these are not used."""
+
+    def __eq__(self, other: object | None) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __getstate__(self) -> tuple[ParseForest, Lattice]: ...
+
+    def __setstate__(self, arg: tuple[ParseForest, Lattice], /) -> None: ...
+
+    def __repr__(self) -> str: ...
+
 class BracketReader:
     """Reads Penn Treebank brackets."""
 
@@ -2718,7 +2758,7 @@ class Translation:
     def __init__(self, found: Translation) -> None: ...
 
     @property
-    def given(self) -> str | list[str] | ParseForest | Dependency | Lattice:
+    def given(self) -> str | list[str] | ParseForest | Dependency | Lattice | LatticeForest:
         """
         What was translated: a line, tokens, a forest, a dependency tree or a lattice.
         """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def lattice(
     model: ModelFolder,
     options: VariantOptions,
-    source: Annotated[Path, typer.Argument(help="Sentences, one a line; - is standard input.")] = Path("-"),
+    source: Annotated[Path, typer.Argument(help="Sentences, one a line, or forests; - is standard input.")] = Path("-"),
     out: Out = Path("-"),
 ) -> None:
     """Write the lattices of sentences, in which words that a model does not know may be read in other ways.
@@ -33,8 +33,8 @@ def lattice(
     from treeglot.syntax import write
 
     loaded = load(model)
-    if loaded.reader.kind.parses:
-        raise UsageError(f"a {loaded.kind} model translates parses; lattices are for kinds that translate sentences")
+    if loaded.reader.kind.parses and not loaded.reader.kind.forests:
+        raise UsageError(f"a {loaded.kind} model takes no lattices; expected one of sentences or of forests")
     loaded.need_table("lattices")
     counts = {"sentences": 0, "changed": 0}
     write(out, _lattices(loaded, source, options, counts), "lattice")
@@ -42,7 +42,7 @@ def lattice(
 
 
 def _lattices(model: Model, source: Path, options: VariantOptions, counts: dict[str, int]) -> Iterator[Lattice]:
-    from treeglot.base.files import iterate_lines
+    from treeglot.syntax import ParseForest
     from treeglot.text.variants import word_lattice
 
     reader = model.reader
@@ -52,8 +52,15 @@ def _lattices(model: Model, source: Path, options: VariantOptions, counts: dict[
     def known(word: str) -> bool:
         return all(each in vocabulary for each in reader.words([[word]])[0])
 
-    for line in iterate_lines(source):
-        words = reader.text.source.tokenise([line])[0].words if reader.text is not None else reader.words([line])[0]
+    for given in model.read(source):
+        if isinstance(given, ParseForest):
+            words = given.words
+        elif not isinstance(given, str):
+            raise UsageError(f"{source} has lattices; expected sentences or forests")
+        elif reader.text is not None:
+            words = reader.text.source.tokenise([given])[0].words
+        else:
+            words = reader.words([given])[0]
         made = word_lattice(words, known, options)
         counts["sentences"] += 1
         counts["changed"] += len(made) > len(words)

@@ -20,6 +20,7 @@ from treeglot.cli.machines import RECORDS, open_machines, refuse_with_spark
 from treeglot.cli.output import Progress, say, shown_warnings, warn
 from treeglot.cli.parameters import (
     InputFormat,
+    Lattices,
     MasterOption,
     ModelFolder,
     NewFile,
@@ -64,6 +65,7 @@ def translate(
     ] = None,
     weights: Annotated[Path | None, typer.Option(help="Other weights than the model's.")] = None,
     format: InputFormat = None,
+    lattices: Lattices = None,
     index: Annotated[str, typer.Option(help="Translate only these, counted from 1: 7, 7-9 or 7-.", metavar="N")] = "1-",
     dependencies: Annotated[
         NewFile, typer.Option(help="Write the outputs' dependency trees, if the model makes them: CoNLL-U or CoNLL-X.")
@@ -92,21 +94,22 @@ def translate(
         given_weights(weights)
     if document or (format is None and is_document(source)):
         refuse_with_spark(document=engine == "spark")
-        others = (format, markup, dependencies, resume, index != "1-", abstain)
+        others = (format, lattices, markup, dependencies, resume, index != "1-", abstain)
         if any(others) or output != Output(output.out, threads=output.threads):
             raise UsageError(f"{source} is a document, which is translated whole; expected --out and --threads alone")
         with shown_warnings():
             loaded.translate_file(source, output.out, threads=output.threads)
         return
     held = "" if loaded.corrections is None else loaded.corrections.digest
-    more = format, index, output.as_json, output.trace, abstain, loaded.glossary, held
+    variants = None if lattices is None else (lattices.resolve(), lattices.stat().st_size, lattices.stat().st_mtime_ns)
+    more = format, variants, index, output.as_json, output.trace, abstain, loaded.glossary, held
     key = _key(loaded, source, output.out, *more) if resume else ""
     output = replace(output, dependencies=dependencies, key=key)
     if dependencies is not None and not loaded.translator.makes_trees:
         raise UsageError("the model makes no dependency trees: --dependencies is for those that do, such as c2d")
     batch = opening.batch(loaded)
     first, last = index_range(index)
-    sources = loaded.read(source, format)
+    sources = loaded.read(source, format, lattices)
     chosen = islice(_lines(sources) if markup else sources, first - 1, last)
     with open_machines(engine, master, output.threads, output.out) as machines, shown_warnings():
         if machines is None:

@@ -14,6 +14,7 @@ from treeglot.cli.machines import open_machines
 from treeglot.cli.output import say, shown_warnings, warn
 from treeglot.cli.parameters import (
     Fields,
+    Lattices,
     Lowercase,
     Mapped,
     MasterOption,
@@ -44,6 +45,7 @@ def tune(
     ],
     dev: Annotated[Path, typer.Option(help="The input: sentences, forests or trees, as the model needs.")],
     refs: Annotated[list[Path], typer.Option(help="Their reference translations; may be given again.")],
+    lattices: Lattices = None,
     method: Method = "mert",
     run: Annotated[
         NewFolder, typer.Option(help="The folder of the run; default: tune-METHOD-SEED in the model's.")
@@ -72,7 +74,7 @@ def tune(
     from treeglot.decode.weights import write_weights
     from treeglot.evaluate import Bleu
     from treeglot.models import load
-    from treeglot.syntax.lattice import Lattice
+    from treeglot.syntax.lattice import Lattice, LatticeForest
     from treeglot.tune import METHODS, tune_weights
     from treeglot.tune.decoder import DecoderTranslator
     from treeglot.tune.elsewhere import RemoteTranslator
@@ -89,7 +91,7 @@ def tune(
     if _has_bonus(loaded):
         say(f"corrections count without their bonus, the feature {BONUS}, while weights are tuned")
     loaded = _tunable(loaded, search)
-    lines = list(loaded.read(dev))
+    lines = list(loaded.read(dev, lattices=lattices))
     references = [read_lines(path) for path in refs]
     if not lines:
         raise FormatError(str(dev), 0, "is empty; expected at least one sentence")
@@ -105,7 +107,7 @@ def tune(
 
     folder = run or model / f"tune-{method}-{loop.seed}"
     begin = _start(folder, start, loaded)
-    if any(isinstance(line, Lattice) for line in lines):
+    if any(isinstance(line, Lattice | LatticeForest) for line in lines):
         begin = {LATTICE: 1.0, **begin}  # what a decoder takes if no weight is given
     for name in sorted(begin.keys() - set(loaded.translator.features)):
         warn(f"the weights name {name!r}, which is no feature of this model")

@@ -16,13 +16,13 @@ from treeglot.decode.matchers import Setup, match_strings
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.translation import SearchForest, Translation
 from treeglot.syntax import Dependency, ParseForest
-from treeglot.syntax.lattice import Lattice
+from treeglot.syntax.lattice import Lattice, LatticeForest
 
 if TYPE_CHECKING:
     from treeglot.lm import NgramModel
 
 
-Source: TypeAlias = str | Sequence[str] | ParseForest | Dependency | Lattice
+Source: TypeAlias = str | Sequence[str] | ParseForest | Dependency | Lattice | LatticeForest
 Rules: TypeAlias = _core.RuleTable | Mapping[str, _core.RuleTable]
 NEURAL = "neural"  # the feature of a neural joint model
 

@@ -19,7 +19,7 @@ from treeglot.base.options import unknown
 from treeglot.foreign.grammar import FORMATS, FormatName, write_some
 from treeglot.foreign.input import mask
 from treeglot.syntax import Dependency, ParseForest
-from treeglot.syntax.lattice import Lattice
+from treeglot.syntax.lattice import Lattice, LatticeForest
 
 if TYPE_CHECKING:
     from treeglot.decode.translator import Source
@@ -359,4 +359,6 @@ def _symbols(source: Source) -> list[str]:
     if isinstance(source, ParseForest):
         labels = (source.label(node) for node in range(source.graph.nodes) if not source.is_word(node))
         return [*source.words, *(f" {label}(" for label in dict.fromkeys(labels)), " )"]
+    if isinstance(source, LatticeForest):
+        return [*_symbols(source.forest), *source.lattice.words]
     return list(source.words if isinstance(source, Dependency | Lattice) else source)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from treeglot import _core
-from treeglot._core import Dependency, Derivation, Hypothesis, Lattice, ParseForest, Step
+from treeglot._core import Dependency, Derivation, Hypothesis, Lattice, LatticeForest, ParseForest, Step
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.translation import SearchForest, Translation
@@ -218,7 +218,7 @@ class ForeignTranslator:
         if isinstance(source, str):
             begin, end = ("&lt;s&gt;", "&lt;/s&gt;") if self.options.markup else ("<s>", "</s>")
             return f"{begin} {source} {end}" if source.strip(" \t") else source
-        if isinstance(source, Lattice):  # which the decoder refuses
+        if isinstance(source, Lattice | LatticeForest):  # which the decoder refuses
             return source
         words = source.words if isinstance(source, ParseForest | Dependency) else source
         return ["<s>", *words, "</s>"] if words else source

@@ -6,24 +6,25 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from treeglot.base.errors import UsageError
+from treeglot.base.errors import FormatError, UsageError
 from treeglot.corpus import Corpus, Needs
 from treeglot.corpus.files import is_parsed, option_name
 from treeglot.corpus.parses import as_forest
 from treeglot.corpus.sources import read_sources
-from treeglot.decode.matchers import Setup, match_strings
+from treeglot.decode.matchers import Setup, match_forests, match_strings
 from treeglot.decode.translator import Source
 from treeglot.models.options import model_options
 from treeglot.rules.engines import Engine
 from treeglot.rules.extract import Extraction
 from treeglot.rules.on_demand import check_options
 from treeglot.rules.sql import COLUMNS
-from treeglot.syntax import Dependency, ParseForest, Tree, heads
+from treeglot.syntax import Dependency, ParseForest, Tree, heads, read
 from treeglot.syntax.head_style import head_style
-from treeglot.syntax.lattice import Lattice
+from treeglot.syntax.lattice import Lattice, LatticeForest
 
 if TYPE_CHECKING:
     from treeglot.lm.train_dependency import Unit
@@ -131,12 +132,20 @@ class Kind:
         return dataclasses.replace(self.needs, **given)
 
     @property
+    def forests(self) -> bool:
+        """Whether it matches its rules with forests: then a forest may come with a lattice of its words."""
+        return self.matcher is match_forests
+
+    @property
     def parses(self) -> bool:
         """Whether it translates parses, and words only as a fallback."""
         return "source" not in self.translates
 
     def prepare(self, value: Any) -> Source:
         """What the decoder takes for a sentence or a parse: forests for trees, and words or nothing for none."""
+        if isinstance(value, LatticeForest):
+            parse = self.prepare(value.forest)
+            return LatticeForest(parse, value.lattice) if isinstance(parse, ParseForest) else parse
         if not isinstance(value, ParseForest | Tree):
             return cast("Source", value)
         forest = as_forest(value, self.needs.source == "best")  # one without a parse has words
@@ -144,11 +153,28 @@ class Kind:
             return forest
         return Dependency([], [], []) if self.needs.source == "dependency" else ""
 
-    def read(self, path: Path, format: str | None) -> Iterator[Source]:
+    def read(self, path: Path, format: str | None, lattices: Path | None = None) -> Iterator[Source]:
         """What is translated, from a file: parses as the kind takes them, or a sentence a line, which has no parse.
 
-        Kinds that translate sentences translate lattices, too.
+        Kinds that translate sentences translate lattices, too. Those of forests take `lattices` of the forests' words.
         """
         holds = dict.fromkeys(each for name in self.translates if is_parsed(name) for each in Corpus.holds(name))
         holds |= {} if self.parses else {Lattice: None}
-        return map(self.prepare, read_sources(path, format, *holds))
+        sources = read_sources(path, format, *holds)
+        return map(self.prepare, sources if lattices is None else self._with_lattices(path, sources, lattices))
+
+    def _with_lattices(self, path: Path, sources: Iterator[Any], lattices: Path) -> Iterator[Any]:
+        """Forests with the lattices of their words, each at the same place of its file."""
+        if not self.forests:
+            raise UsageError(f"{lattices} has lattices of forests' words; a {self.name} model translates no forests")
+        for number, (source, lattice) in enumerate(zip_longest(sources, read(lattices)), 1):
+            if source is None or lattice is None:
+                longer, shorter = (lattices, path) if source is None else (path, lattices)
+                raise FormatError(str(shorter), number, f"ends; expected a record for each of {longer}")
+            forest = ParseForest.from_tree(source) if isinstance(source, Tree) else source
+            if not isinstance(forest, ParseForest) or not isinstance(lattice, Lattice):
+                raise FormatError(str(lattices), number, "stands beside no forest; expected forests and lattices")
+            try:
+                yield LatticeForest(forest, lattice)
+            except ValueError as error:
+                raise FormatError(str(lattices), number, str(error)) from error

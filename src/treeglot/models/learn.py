@@ -29,7 +29,7 @@ from treeglot.rules.merge import as_in_tables, is_like
 from treeglot.syntax import Alignment, Dependency, ParseForest, Tree, heads
 from treeglot.syntax.constituents import to_dependencies
 from treeglot.syntax.head_style import head_style
-from treeglot.syntax.lattice import Lattice
+from treeglot.syntax.lattice import Lattice, LatticeForest
 from treeglot.text.variables import VARIABLES, link_variables
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class Learner:
 
     def pair(self, source: Given, target: Given, alignment: Alignment | None, aligner: Aligner | None) -> Pair:
         """A sentence and its translation, with words as rules have them, and their links."""
-        if isinstance(source, Lattice) or isinstance(target, Lattice):
+        if isinstance(source, Lattice | LatticeForest) or isinstance(target, Lattice | LatticeForest):
             raise UsageError("a lattice was given to learn from; expected a sentence and its translation")
         words, parse, surface = self._source(source)
         target_words, target_parse = self._target(target, source)

@@ -188,12 +188,12 @@ class Model:
         """The weights of the features, with the steps that corrections make."""
         return self.translator.weights
 
-    def read(self, path: PathLike, format: str | None = None) -> Iterator[Source]:
+    def read(self, path: PathLike, format: str | None = None, lattices: PathLike | None = None) -> Iterator[Source]:
         """What the model translates, from a file: lines, forests or dependency trees, as its kind wants them.
 
-        Its suffix says which, or `format` by name.
+        Its suffix says which, or `format` by name. A second file may have `lattices` of the forests' words.
         """
-        return self.reader.kind.read(Path(path), format)
+        return self.reader.kind.read(Path(path), format, None if lattices is None else Path(lattices))
 
     @property
     def glossary(self) -> Glossary | None:

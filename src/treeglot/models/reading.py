@@ -23,7 +23,7 @@ from treeglot.decode.translation import Texts, join_translations, links, place_w
 from treeglot.decode.translator import Source
 from treeglot.models.kind import Kind
 from treeglot.syntax import Dependency, ParseForest, Tree
-from treeglot.syntax.lattice import Lattice
+from treeglot.syntax.lattice import Lattice, LatticeForest
 from treeglot.text import TextPipeline
 from treeglot.text.numbers import convert_number
 from treeglot.text.protected import Place, Protected, read_markup, split_protected, stays, tokenise_protected
@@ -118,7 +118,7 @@ class Reader:
         """
         text = self.text
         sources = list(sources)
-        if glossary is not None and any(isinstance(source, Lattice) for source in sources):
+        if glossary is not None and any(isinstance(source, Lattice | LatticeForest) for source in sources):
             raise UsageError("a glossary finds its terms in sentences; a lattice was given, expected no glossary")
         if text is None:
             lines = [_words(source) for source in sources]
@@ -335,7 +335,7 @@ def _kept(source: Protected, place: Place, tokens: Tokens) -> Kept:
 
 def _words(source: Given) -> Any:
     """A sentence or a parse as it stands, its words in a list; anything else is refused."""
-    if isinstance(source, str | ParseForest | Dependency | Lattice | Tree):
+    if isinstance(source, str | ParseForest | Dependency | Lattice | LatticeForest | Tree):
         return source
     if isinstance(source, list | tuple) and all(isinstance(word, str) for word in source):
         return list(source)
@@ -350,6 +350,8 @@ def _split(source: str | list[str]) -> list[str]:
 def _words_of(source: Any) -> list[str]:
     if isinstance(source, Protected):
         return _split(source.text)
+    if isinstance(source, LatticeForest):
+        return [*source.words, *source.lattice.words]
     return _split(source) if isinstance(source, str | list) else list(source.words)
 
 
@@ -358,6 +360,10 @@ def with_words(source: Source, words: list[str]) -> Source:
     if isinstance(source, Lattice):
         arcs = zip(source.arcs, words, strict=True)
         return Lattice([(begin, end, word, score) for (begin, end, _, score), word in arcs])
+    if isinstance(source, LatticeForest):
+        own = len(source.words)
+        forest, lattice = with_words(source.forest, words[:own]), with_words(source.lattice, words[own:])
+        return LatticeForest(cast("ParseForest", forest), cast("Lattice", lattice))
     if isinstance(source, ParseForest):
         if source.words == words:
             return source
@@ -372,7 +378,7 @@ def with_words(source: Source, words: list[str]) -> Source:
 
 def sentence_words(source: Source, markup: bool) -> list[str]:
     """The words that spans refer to: a line's words without its markup. A refused line has none."""
-    if isinstance(source, ParseForest | Dependency | Lattice):
+    if isinstance(source, ParseForest | Dependency | Lattice | LatticeForest):
         return source.words
     if not isinstance(source, str):
         return list(source)
@@ -384,10 +390,13 @@ def sentence_words(source: Source, markup: bool) -> list[str]:
 
 def _on_paths(found: list[Translation], surface: list[list[str]]) -> list[list[str]]:
     """The words of sentences as they were given; of lattices, those of the paths that were taken."""
-    return [
-        [words[arc] for arc in one.best.path if words[arc]] if isinstance(one.given, Lattice) else words
-        for one, words in zip(found, surface, strict=True)
-    ]
+
+    def own(one: Translation, words: list[str]) -> list[str]:
+        if isinstance(one.given, Lattice):
+            return [words[arc] for arc in one.best.path if words[arc]]
+        return words[: len(one.given.words)] if isinstance(one.given, LatticeForest) else words
+
+    return [own(one, words) for one, words in zip(found, surface, strict=True)]
 
 
 def _take_marks(sources: list[Any]) -> dict[int, list[Mark]]:

@@ -50,7 +50,7 @@ from treeglot.rules.corrections import CORRECTIONS
 from treeglot.rules.on_demand import FACTS
 from treeglot.syntax import Alignment, Dependency, ParseForest
 from treeglot.syntax.formats.core import PLAIN
-from treeglot.syntax.lattice import Lattice
+from treeglot.syntax.lattice import Lattice, LatticeForest
 
 if TYPE_CHECKING:
     from treeglot.models.kind import Kind
@@ -202,7 +202,7 @@ def _filter(kind: Kind, path: Path, options: Any) -> SourceFilter:
             raise UsageError(f"compile.{name} takes the most frequent words of all rules; expected 0 with a filter")
     keep = SourceFilter(not kind.parses)
     for value in kind.read(path, None):
-        if isinstance(value, Lattice):
+        if isinstance(value, Lattice | LatticeForest):
             raise UsageError(f"{path} has lattices; expected sentences or parses in a filter")
         if isinstance(value, str):
             keep.add(value.split())

@@ -9,6 +9,6 @@
 3
 """
 
-from treeglot._core import ArcScores, Lattice
+from treeglot._core import ArcScores, Lattice, LatticeForest
 
-__all__ = ["ArcScores", "Lattice"]
+__all__ = ["ArcScores", "Lattice", "LatticeForest"]
