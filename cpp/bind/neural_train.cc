@@ -71,6 +71,9 @@ void take(const nb::object& given, JointNetwork::Values& values) {
 
 // A learner is any object with these methods (neural/learner.py).
 JointLearner to_learner(nb::handle object) {
+  for (const char* wanted : {"name", "begin", "learn", "blocks"})
+    if (!nb::hasattr(object, wanted))
+      throw nb::type_error((std::string("the learner has no ") + wanted + "; expected a JointLearner").c_str());
   return {.name = nb::cast<std::string>(object.attr("name")),
           .begin =
               [object](const JointNetwork& network) {

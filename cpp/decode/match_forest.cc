@@ -25,7 +25,8 @@ constexpr NodeId kSequence = 0x80000000u;  // set in the place of a sequence of 
 constexpr std::array kVersions = {kNode, kTwin};
 constexpr const char* kNoParse = "no parse, translated by phrases and glue";
 constexpr const char* kNoVariants = "no parse, so variants of words were not used";
-constexpr const char* kLeftOut = "variants that insert words or leave words out were not used";
+constexpr const char* kLeftOut =
+    "variants that insert words, leave words out or begin before an empty arc were not used";
 constexpr const char* kStepLimit = "the step limit of matching was hit";
 
 // What a node of the forest is in the table.

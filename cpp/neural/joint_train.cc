@@ -230,7 +230,7 @@ class Run {
     const auto text = sections.array<char>("maker");
     const std::string_view other(text.data(), text.size());
     if (!is_utf8(other)) sections.fail("is damaged: the name of its maker is not UTF-8");
-    if (other != maker())
+    if (state_.ended == 0 && other != maker())
       watch_.warn(file_ + ": the state is of another trainer or processor (" + std::string(other) +
                   "); training continues (" + maker() + "), with a result that neither alone would give");
   }

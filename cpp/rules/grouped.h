@@ -17,7 +17,7 @@ class Grouped {
   struct Group {
     std::string_view value;
     std::uint64_t units;
-    std::uint32_t occurrences;
+    std::uint64_t occurrences;  // a row has 32 bits, a sum of rows may need more
   };
 
   void clear() {

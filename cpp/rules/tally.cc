@@ -288,7 +288,7 @@ void Tally::Partition::append_to(RuleColumns& columns, LexicalScorer& lexical, b
       group([](const Noted& n) { return n.bytes; });
       for (const Grouped::Group& g : grouped.groups()) {
         std::string_view bytes = g.value;
-        append(key, take_two(bytes), g.units, g.occurrences);
+        append(key, take_two(bytes), g.units, static_cast<std::uint32_t>(g.occurrences));
       }
       continue;
     }

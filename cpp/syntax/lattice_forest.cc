@@ -19,6 +19,7 @@ struct LatticeForest::ParsedPath {
   std::vector<std::uint32_t> place;
   std::vector<double> score;
   std::vector<bool> has_arc;  // by arc
+  std::vector<bool> moves;    // whether the arc from here has a word, so that no later node has the same place
 };
 
 LatticeForest::LatticeForest(std::shared_ptr<const ParseForest> forest, std::shared_ptr<const Lattice> lattice)
@@ -54,7 +55,8 @@ LatticeForest::ParsedPath LatticeForest::parsed_path() const {
   }
   if (best[0] == kNone)
     throw std::invalid_argument("no path of the lattice has the words of the forest; expected one that was parsed");
-  ParsedPath out{std::vector(nodes, kNowhere), std::vector(nodes, 0.0), std::vector(lattice_->arcs().size(), false)};
+  ParsedPath out{std::vector(nodes, kNowhere), std::vector(nodes, 0.0), std::vector(lattice_->arcs().size(), false),
+                 std::vector(nodes, false)};
   std::size_t place = 0;
   double score = 0;
   for (std::uint32_t node = 0;;) {
@@ -64,6 +66,7 @@ LatticeForest::ParsedPath LatticeForest::parsed_path() const {
     const EdgeId arc = chosen[node * places + place];
     out.has_arc[arc] = true;
     score += lattice_->arcs()[arc].score;
+    out.moves[node] = lattice_->has_word(arc);
     place = next(arc, place);
     node = lattice_->arcs()[arc].to;
   }
@@ -91,8 +94,12 @@ void LatticeForest::add(const ParsedPath& path, Span nodes) {
   const Span span = {path.place[nodes.begin], path.place[nodes.end]};
   const auto has_word = [&](EdgeId arc) { return lattice_->has_word(arc); };
   const auto words = static_cast<std::uint32_t>(std::ranges::count_if(arcs_, has_word));
-  if (span.empty() != (words == 0)) ++left_out_;
-  if (span.empty() || words == 0) return;
+  if (span.empty() && words == 0) return;
+  // Another variant may end at a later node of the same place. Both together would be no path.
+  if (span.empty() || words == 0 || (span.begin > 0 && !path.moves[nodes.begin])) {
+    ++left_out_;
+    return;
+  }
   const auto first = static_cast<std::uint32_t>(words_.size());
   double score = path.score[nodes.begin] - path.score[nodes.end];
   for (const EdgeId arc : arcs_) {

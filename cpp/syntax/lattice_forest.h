@@ -26,8 +26,8 @@ struct Variant {
 };
 
 // Variants begin and end at nodes of the path that was parsed, and have no other nodes of it. So every path of the
-// lattice consists of words of the forest and of variants. Only those that insert words between two words of the
-// forest, or leave words out, are no variants. They are counted.
+// lattice consists of words of the forest and of variants. Three ways are no variants, and are counted. They insert
+// words between two words of the forest, leave words out, or begin before an empty arc of the path.
 class LatticeForest {
  public:
   static constexpr std::size_t kMostArcs = 1000, kMostSteps = 1'000'000;  // of a variant, and to find all of them

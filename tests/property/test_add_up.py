@@ -22,7 +22,7 @@ rows = st.tuples(
     st.sampled_from([b"", b"0", b"1"]),
     st.sampled_from([b"", b"x", b"y"]),
     st.integers(0, 2**33),
-    st.integers(1, 5),
+    st.integers(1, 5) | st.integers(2**30, 2**31),
 )
 
 
@@ -78,6 +78,8 @@ def slow(parts, whole):
 
 @given(st.lists(st.lists(rows, max_size=12).map(ordered), max_size=4), st.sampled_from([1, 60]))
 def test_parts_add_up(parts, whole):
+    if whole == 1:  # sums of large numbers have no place in a row
+        parts = [[(*row[:5], row[5] % 8 + 1) for row in part] for part in parts]
     made = _core.add_up_counts([columns(part) for part in parts], whole)
     codes, (counts, times, lhs, variables, forward, backward, source_row) = made[:4], made[4:]
     numbers = (counts * UNIT).tolist(), times.tolist(), lhs.tolist(), forward.tolist(), backward.tolist()

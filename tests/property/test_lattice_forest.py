@@ -110,6 +110,14 @@ def test_every_path_is_the_parsed_one_with_variants(lattice: Lattice, data: st.D
     assert both.left_out or made == expected
 
 
+def test_variants_that_overlap_on_an_empty_arc_are_not_used_together() -> None:
+    forest = ParseForest.from_tree(Tree.parse("(S (N a) (N b))"))
+    lattice = Lattice([(0, 1, "a", 0.0), (1, 2, "", -10.0), (2, 3, "b", 0.0), (0, 2, "c", 0.0), (1, 3, "d", 0.0)])
+    both = LatticeForest(forest, lattice)
+    assert [(span, words) for span, words, _ in both.variants] == [((0, 1), ["c"])]
+    assert both.left_out == 1
+
+
 def test_a_lattice_of_other_words_is_refused() -> None:
     forest = ParseForest.from_tree(Tree.parse("(S (N a) (N b))"))
     with pytest.raises(ValueError, match="no path of the lattice has the words of the forest; expected one"):

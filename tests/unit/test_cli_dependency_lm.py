@@ -134,7 +134,8 @@ def test_refusals(run, model: Path, trees: Path, tmp_path: Path) -> None:
     )
     assert problem("train", trees, "--dependency", "words", "--order", 3, "-o", tmp_path / "y") == (
         2,
-        "--order, --prune, --memory, --scratch, --no-fallback, --threads and --classes are for n-gram models",
+        "--order, --prune, --memory, --scratch, --no-fallback, --threads, --classes, --engine and --master are "
+        "for n-gram models",
     )
     assert problem("train", text, "--from", "conllu") == (
         2,

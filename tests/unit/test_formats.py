@@ -228,7 +228,7 @@ def test_bad_records_are_skipped_and_counted(tmp_path: Path) -> None:
         ("text", "a\nb\tb\nc\n", [1, 0, 1]),
         ("jsonl", "{}\n" * 3, [0, 0, 0]),
         ("jsonl", "\n" * 1000 + '{"words": ["a"], "scores": "posterior", "goal": null, "nodes": []}', [0] * 1000 + [1]),
-        ("lattice", '\n{"arcs": [[0, 1, "a", 0]]}\n', [0, 1]),
+        ("lattice", '{}\n{"arcs": [[0, 1, "a", 0]]}\n', [0, 1]),
         ("pharaoh", "0\n0-0\n", [0, 1]),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -186,13 +187,14 @@ class Killed(KeyboardInterrupt):
     pass
 
 
-def test_a_killed_learner_continues_from_its_state(tmp_path: Path) -> None:
-    class Fragile(NumpyLearner):
-        def learn(self, batch: _core.JointBatch) -> float:
-            if self.batches == 11:
-                raise Killed
-            return super().learn(batch)
+class Fragile(NumpyLearner):
+    def learn(self, batch: _core.JointBatch) -> float:
+        if self.batches == 11:
+            raise Killed
+        return super().learn(batch)
 
+
+def test_a_killed_learner_continues_from_its_state(tmp_path: Path) -> None:
     _, once = trained(SMALL, whole := NumpyLearner(SMALL))
     file = str(tmp_path / "state")
     with pytest.raises(Killed):
@@ -205,12 +207,20 @@ def test_a_killed_learner_continues_from_its_state(tmp_path: Path) -> None:
 
 def test_the_state_of_another_trainer_continues_and_says_so(tmp_path: Path) -> None:
     file = str(tmp_path / "state")
-    _, once = trained(SMALL, NumpyLearner(SMALL), file)
+    with pytest.raises(Killed):
+        trained(SMALL, Fragile(SMALL), file, save_every=0.0)
     registers = f"registers of {_core.register_width()} floats"
     message = rf"state: the state is of another trainer or processor \(numpy, {registers}\); .* \(core, {registers}\)"
     with pytest.warns(UserWarning, match=message):
-        assert trained(SMALL, None, file)[1] == []  # it had ended
-    assert once
+        assert trained(SMALL, None, file)[1]
+
+
+def test_the_finished_state_of_another_trainer_is_used(tmp_path: Path) -> None:
+    file = str(tmp_path / "state")
+    assert trained(SMALL, NumpyLearner(SMALL), file)[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert trained(SMALL, None, file)[1] == []
 
 
 def test_what_a_learner_gives_is_checked() -> None:
@@ -221,6 +231,11 @@ def test_what_a_learner_gives_is_checked() -> None:
 
     with pytest.raises(ValueError, match="the learner gave no block bias of 16 numbers; expected one"):
         trained(SMALL, Forgetful(SMALL))
+
+
+def test_what_is_no_learner_is_refused() -> None:
+    with pytest.raises(TypeError, match="the learner has no name; expected a JointLearner"):
+        trained(SMALL, "a b")
 
 
 def test_a_learner_that_diverges_is_told() -> None:

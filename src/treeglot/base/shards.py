@@ -94,10 +94,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Work:
-    """What all tasks of a job have in common; a process opens the job once for each digest."""
+    """What all tasks of a job have in common; a process opens the job once for each `opening`."""
 
-    folder: Path
-    digest: str  # of the program and the job
+    folder: Path = field(compare=False)
+    digest: str = field(compare=False)  # of the program and the job
+    opening: str  # what the job opens
     threads: int = field(compare=False)
     job: Job = field(compare=False)
 
@@ -144,6 +145,7 @@ def in_shards(
     machines: Machines,
     *,
     key: str = "",
+    opening: str | None = None,
     threads: int = 1,
     report: Callable[[str], None] = lambda line: None,
 ) -> Iterator[list[Part]]:
@@ -151,7 +153,8 @@ def in_shards(
 
     The parts are in a folder beside `out`, which is removed when the block ends without an error. Parts of an earlier
     run are kept if program, job, `key` and records are the same. `threads` are those of one machine; the tasks that it
-    runs at once share them. Python's warnings of tasks are given again, each once.
+    runs at once share them. Python's warnings of tasks are given again, each once. Jobs with the same `opening`
+    open the same, and a process opens it once; without one, each job opens its own.
     """
     target = Path(out).resolve()
     folder = target.parent / f".{target.name}.parts"
@@ -162,7 +165,7 @@ def in_shards(
             if known:
                 report(f"{len(known):,} of {len(written):,} parts are from an earlier run")
             if wanted := [shard for shard in written if shard.number not in known]:
-                work = Work(folder, digest, max(1, threads // machines.calls_at_once()), job)
+                work = Work(folder, digest, opening or digest, max(1, threads // machines.calls_at_once()), job)
                 made = machines.map(run_shard, work, wanted)
                 known |= {shard.number: one for shard, one in zip(wanted, made, strict=True)}
             for shard in wanted:
@@ -176,7 +179,7 @@ def in_shards(
             else:
                 shutil.rmtree(folder, ignore_errors=True)
             raise
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)  # a second call for a shard may still write
 
 
 def join(parts: Iterable[Part], out: PathLike) -> None:
@@ -250,7 +253,7 @@ def _write(
         first += records
     for path in folder.iterdir():
         if path not in kept:
-            path.unlink()
+            path.unlink(missing_ok=True)  # a task of a killed run may still rename its files
     return written, known
 
 

@@ -109,7 +109,7 @@ def tune(
     begin = _start(folder, start, loaded)
     if any(isinstance(line, Lattice | LatticeForest) for line in lines):
         begin = {LATTICE: 1.0, **begin}  # what a decoder takes if no weight is given
-    for name in sorted(begin.keys() - set(loaded.translator.features)):
+    for name in sorted(loaded.with_weights(begin).translator.unknown_weights):
         warn(f"the weights name {name!r}, which is no feature of this model")
     warn_left_out(loaded.translator.left_out)
     translator = DecoderTranslator(

@@ -17,6 +17,7 @@ from treeglot.syntax import ParseForest
 from treeglot.syntax.draw import dependency, forest, svg, tree
 from treeglot.syntax.draw.shapes import Drawing, Text, printable, stacked
 from treeglot.syntax.draw.values import PICTURE_EDGES, TABLE_EDGES, packed_forest
+from treeglot.syntax.lattice import LatticeForest
 
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
@@ -39,6 +40,8 @@ def to_html(translation: Translation, source: Source | None = None) -> str:
     """
     best = translation.best
     source = translation.given if source is None else source
+    if isinstance(source, LatticeForest):
+        source = source.forest
     if translation.problem:
         return f'<p class="output">{_text(translation.source)}</p><p>{_text(translation.problem)}</p>'
     words = translation.words

@@ -171,7 +171,10 @@ class Kind:
             if source is None or lattice is None:
                 longer, shorter = (lattices, path) if source is None else (path, lattices)
                 raise FormatError(str(shorter), number, f"ends; expected a record for each of {longer}")
-            forest = ParseForest.from_tree(source) if isinstance(source, Tree) else source
+            forest = as_forest(source) if isinstance(source, Tree) else source
+            if forest is None or (isinstance(forest, ParseForest) and not forest.words):
+                yield source  # a failed parse has no words to vary
+                continue
             if not isinstance(forest, ParseForest) or not isinstance(lattice, Lattice):
                 raise FormatError(str(lattices), number, "stands beside no forest; expected forests and lattices")
             try:

@@ -102,6 +102,15 @@ def wanted_networks(options: Any) -> dict[str, JointOptions]:
     return wanted | ({LEXICAL: replace(network, lexical=True)} if options.neural_lexical else {})
 
 
+def check_learners(wanted: Mapping[str, JointOptions], threads: int) -> None:
+    """Refuse networks whose trainer or device is missing here."""
+    from treeglot.neural.learner import open_learner
+
+    for network in wanted.values():
+        with open_learner(network, threads):
+            pass
+
+
 def train_neural(
     pairs: Iterable[LinkedPair],
     options: JointOptions,

@@ -39,6 +39,7 @@ from treeglot.models.languages import with_heads
 from treeglot.models.model import NEXT, Model, ModelFile, check_lm_names, load, move_in, write_model
 from treeglot.models.neural import (
     WEIGHT,
+    check_learners,
     network_file,
     tell_unused_states,
     train_neural,
@@ -116,6 +117,7 @@ def train(
         options = with_heads(declared, options, text)
     declared.validate(options)
     wanted = wanted_networks(options)
+    check_learners(wanted, threads)
     check_lm_names(lms)
     if CLASSES in lms and options.class_lm.classes:
         raise UsageError(f"two language models are called {CLASSES}; expected another name, or class_lm.classes=0")

@@ -64,14 +64,18 @@ class _Partitions:
 
     def __init__(self, path: Path) -> None:
         self._tables = _partitions(path)
-        self._next = next(self._tables, None)
+        self._next: tuple[int, pa.Table] | None = None
+        self._taken = True
 
     def take(self, partition: int) -> pa.Table | None:
         """The rows of a partition, or none; partitions are asked for in order."""
+        if self._taken:  # read on only now: the last partition is no longer in use
+            self._next = next(self._tables, None)
+            self._taken = False
         if self._next is None or self._next[0] != partition:
             return None
         table = self._next[1]
-        self._next = next(self._tables, None)
+        self._next, self._taken = None, True
         return table
 
 

@@ -83,7 +83,8 @@ class RemoteTranslator:
         job = DecodeShard(self.open, self.signature, dict(weights), kbest, self.like.distinct, alone)
         shards = shards_of(zip(sources, shares, strict=True), SENTENCES)
         out, threads = Path(self.folder) / "kbest", self.like.threads
-        with in_shards(job, shards, out, self.machines, threads=threads, report=self.report) as parts:
+        opening = self.signature  # the weights change from one iteration to the next, the model does not
+        with in_shards(job, shards, out, self.machines, opening=opening, threads=threads, report=self.report) as parts:
             for part in parts:
                 for line, problem in part.facts["refused"]:
                     self.like.refused(line, problem)
