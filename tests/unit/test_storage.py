@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,7 @@ from s3_server import KEY, s3_server
 
 from treeglot import FormatError, UsageError, sample
 from treeglot.base.files import check_output, logical_suffix, read_json, read_lines, write_binary, write_json
+from treeglot.base.locks import locked
 from treeglot.base.storage import (
     FILES,
     StorageError,
@@ -170,6 +175,50 @@ def test_a_folder_is_complete_or_refused(store, tmp_path):
     del store.buckets["data"][f"deep/model/{FILES}"]
     with pytest.raises(FormatError, match=r"^s3://data/deep/model: is no file, and no complete folder: files.json is"):
         fetch(uri)
+
+
+def test_one_process_at_a_time_fetches_a_model(store, tmp_path):
+    (tmp_path / "model").mkdir()
+    for number in range(8):
+        (tmp_path / "model" / str(number)).write_bytes(bytes([number]) * 100_000)
+    upload_folder(tmp_path / "model", "s3://data/model")
+    code = "import sys; from treeglot.base.storage import fetch; print(fetch(sys.argv[1]))"
+    command = [sys.executable, "-c", code, "s3://data/model"]
+    store.asked.clear()
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)]
+    ended = [process.communicate() for process in started]
+    assert [error for _, error in ended] == [b""] * 3
+    [copy] = {Path(told.decode().strip()) for told, _ in ended}
+    assert sorted(path.name for path in copy.iterdir()) == sorted(map(str, range(8)))
+    assert sorted(one for one in store.asked if one.startswith("GET data/model/") and one[-1].isdigit()) == [
+        f"GET data/model/{number}" for number in range(8)
+    ]
+    assert [path.name for path in copy.parent.parent.iterdir()] == [copy.parent.name]
+
+
+def test_a_lock_is_held_by_one(tmp_path):
+    with locked(tmp_path / "a.lock", "taken"):
+        with pytest.raises(UsageError, match=r"^taken$"), locked(tmp_path / "a.lock", "taken"):
+            pass
+        with locked(tmp_path / "b.lock", "taken"):
+            pass
+    count = 0
+
+    def add() -> None:
+        nonlocal count
+        for _ in range(50):
+            with locked(tmp_path / "a.lock"):
+                seen = count
+                time.sleep(1e-5)
+                count = seen + 1
+
+    threads = [threading.Thread(target=add) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert count == 200
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_upload_that_fails_leaves_no_complete_folder(store, tmp_path):

@@ -27,6 +27,7 @@ from urllib.parse import unquote
 from uuid import uuid4
 
 from treeglot.base.errors import FormatError, TreeglotError, UsageError
+from treeglot.base.locks import locked
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileInfo, FileSystem
@@ -188,17 +189,18 @@ def fetch(path: PathLike, cache: PathLike | None = None, report: Callable[[str],
 
     Files that are mapped into memory must be on this machine. The copy is kept in `cache`. It is used again as long as
     the object has the same size and time, and the copy the same checksum. The files of a folder are checked against
-    its list.
+    its list. One process at a time fetches a URI, and others wait for it.
     """
     if not is_remote(path):
         return Path(plain_path(path))
     uri = _uri(path)
     place = cache_folder(cache) / blake2b(uri.encode(), digest_size=8).hexdigest()
     name = without_query(uri).rstrip("/").rpartition("/")[2]
-    found = _info(uri)
-    if found is not None and found.is_file:
-        return _fetch_file(uri, [found.size, found.mtime_ns or 0], place, name, report)
-    return _fetch_folder(uri, place / name, report)  # object stores have no folders
+    with locked(place.with_suffix(".lock")):
+        found = _info(uri)
+        if found is not None and found.is_file:
+            return _fetch_file(uri, [found.size, found.mtime_ns or 0], place, name, report)
+        return _fetch_folder(uri, place / name, report)  # object stores have no folders
 
 
 def cache_folder(cache: PathLike | None = None) -> Path:
