@@ -26,6 +26,7 @@ from treeglot.base.storage import (
     upload_folder,
 )
 from treeglot.cli import main
+from treeglot.cli.places import placed
 
 
 @pytest.fixture
@@ -274,3 +275,47 @@ def test_commands_take_uris(store, corpus, tmp_path, capfd):
     assert main(["translate", "s3://data/model", "ftp://host/text"]) == 2
     assert "error: ftp:/host/text: the scheme 'ftp' is unknown" in capfd.readouterr().err
     assert objects(store) == there
+
+
+def write_into(uri, content, error=None, folder=False):
+    with placed({"out": Path(uri)}, {"out": folder}, [], []) as here:
+        if folder:
+            here["out"].mkdir(exist_ok=True)
+        if content is not None:
+            (here["out"] / "a" if folder else here["out"]).write_bytes(content)
+        if error is not None:
+            raise error
+        return here["out"]
+
+
+def test_finished_work_is_sent_or_named(store, tmp_path, capfd):
+    place = {"out": Path("s3://data/a")}
+    with (
+        pytest.raises(StorageError, match=r"^s3://data/a: .*; the output is in .*/cache/written/\w+/a$") as problem,
+        placed(place, {"out": False}, [], []) as here,
+    ):
+        here["out"].write_bytes(b"one")
+        store.refuse = "POST"
+    left = Path(str(problem.value).rpartition(" ")[2])
+    assert left.read_bytes() == b"one"
+    store.refuse = ""
+    with pytest.raises(UsageError, match=r"^bad$"):  # what an earlier command left is not sent
+        write_into("s3://data/a", None, UsageError("bad"))
+    assert objects(store) == {}
+    assert capfd.readouterr().err == f"s3://data/a: not written; the output is in {left}\n"
+    with pytest.raises(FormatError):  # the output is complete, and the command ends with an error
+        write_into("s3://data/a", b"two", FormatError("x", 1, "bad"))
+    assert objects(store) == {"a": b"two"}
+    with pytest.raises(KeyboardInterrupt):
+        write_into("s3://data/model", b"one", KeyboardInterrupt(), folder=True)
+    assert "s3://data/model: not written; the output is in " in capfd.readouterr().err
+    assert objects(store) == {"a": b"two"}
+
+
+def test_one_command_at_a_time_writes_a_uri(store, tmp_path):
+    with placed({"out": Path("s3://data/a")}, {"out": False}, [], []) as here:
+        with pytest.raises(UsageError, match=r"^another command writes s3://data/a; expected one at a time$"):
+            write_into("s3://data/a", b"two")
+        here["out"].write_bytes(b"one")
+    assert objects(store) == {"a": b"one"}
+    assert not list((tmp_path / "cache" / "written").iterdir())

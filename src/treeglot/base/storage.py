@@ -141,7 +141,7 @@ def write_remote(path: PathLike) -> Iterator[IO[bytes]]:
 
 
 def check_remote(path: PathLike) -> None:
-    """Refuse a URI that cannot be written to, before the work. Nothing is left there."""
+    """Refuse a URI that cannot be written to, before the work. Arrow may leave a mark of its folder."""
     uri = _uri(path)
     with _naming(uri):
         system, place = _resolve(uri)

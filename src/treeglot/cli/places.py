@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from treeglot.base.errors import UsageError
+from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.files import check_output
+from treeglot.base.locks import locked
 from treeglot.base.storage import (
+    StorageError,
     cache_folder,
     fetch,
     find_uri,
@@ -35,39 +38,75 @@ def placed(
     """The values of a command's parameters, with files of this machine where it needs them.
 
     `written` has the parameters that name what it writes, and whether that is a folder. They are checked, and copied to
-    their URIs when the block ends without an error. An interrupted command leaves what it wrote for the next one.
-    `mapped` are parameters whose files are mapped into memory. Those of `changed` must be here, because they are
-    changed in place.
+    their URIs when the block ends. A file that was complete before an error is copied, too. An interrupted command
+    leaves what it wrote for the next one. `mapped` are parameters whose files are mapped into memory. Those of
+    `changed` must be here, because they are changed in place.
     """
     out = {name: _plain(value) for name, value in values.items()}
     for name in changed:
         if isinstance(out[name], Path) and is_remote(out[name]):
             problem = "is changed in place; expected a folder of this machine"
             raise UsageError(f"{name.upper()} {find_uri(out[name])} {problem}")
-    uploads: dict[Path, tuple[str, bool]] = {}
-    for name, folder in written.items():
-        if out[name] is not None:
-            check_output(out[name], folder)
-            if is_remote(out[name]):
-                uri = str(find_uri(out[name]))
-                if folder and is_complete(uri):
-                    raise UsageError(f"{uri} has a complete folder; expected none there, or another name")
-                out[name] = _aside(uri)
-                uploads[out[name]] = uri, folder
-    for name in mapped:
-        out[name] = _fetched(out[name])
-    try:
-        yield out
-    except BaseException:
-        for path in uploads:
+    with ExitStack() as held:
+        uploads: list[_Upload] = []
+        for name, folder in written.items():
+            if out[name] is not None:
+                check_output(out[name], folder)
+                if is_remote(out[name]):
+                    uri = str(find_uri(out[name]))
+                    if folder and is_complete(uri):
+                        raise UsageError(f"{uri} has a complete folder; expected none there, or another name")
+                    out[name] = _aside(uri, held)
+                    uploads.append(_Upload(out[name], uri, folder, _state(out[name])))
+        for name in mapped:
+            out[name] = _fetched(out[name])
+        try:
+            yield out
+        except BaseException as error:
+            for upload in uploads:
+                upload.keep(error)
+            raise
+        for upload in uploads:
+            upload.send()
+
+
+@dataclass(frozen=True)
+class _Upload:
+    """What goes to a URI when a command ends."""
+
+    path: Path
+    uri: str
+    folder: bool
+    before: tuple[int, int] | None  # the state of the path when the command began
+
+    def send(self) -> None:
+        """Copy it there, and remove it here. An error names the place here."""
+        if self.path.exists():
+            try:
+                upload_folder(self.path, self.uri) if self.folder else upload_file(self.path, self.uri)
+            except (OSError, TreeglotError) as error:
+                raise StorageError(f"{error}; the output is in {self.path}") from error
+            except BaseException:
+                self._tell()
+                raise
+            say(f"{self.uri}: written")
+        shutil.rmtree(self.path.parent)
+
+    def keep(self, error: BaseException) -> None:
+        """Send a file that was complete before the command failed, as it would stay here. Name what is left here."""
+        if isinstance(error, Exception) and not self.folder and _state(self.path) not in (None, self.before):
+            try:
+                self.send()
+            except StorageError as problem:
+                say(str(problem))
+        elif self.path.exists():
+            self._tell()
+        else:
             with suppress(OSError):  # it holds what a later run continues from
-                path.parent.rmdir()
-        raise
-    for path, (uri, folder) in uploads.items():
-        if path.exists():
-            upload_folder(path, uri) if folder else upload_file(path, uri)
-            say(f"{uri}: written")
-        shutil.rmtree(path.parent)
+                self.path.parent.rmdir()
+
+    def _tell(self) -> None:
+        say(f"{self.uri}: not written; the output is in {self.path}")
 
 
 def _plain(value: Any) -> Any:
@@ -85,8 +124,14 @@ def _fetched(value: Any) -> Any:
     return fetch(value, report=say) if isinstance(value, Path) else value
 
 
-def _aside(uri: str) -> Path:
-    """Where what goes to a URI is written first; the same place for the same URI."""
+def _aside(uri: str, held: ExitStack) -> Path:
+    """Where what goes to a URI is written first; the same place for the same URI. It is locked as long as `held`."""
     folder = cache_folder() / "written" / blake2b(uri.encode(), digest_size=8).hexdigest()
+    held.enter_context(locked(folder.with_suffix(".lock"), f"another command writes {uri}; expected one at a time"))
     folder.mkdir(parents=True, exist_ok=True)
     return folder / without_query(uri).rstrip("/").rpartition("/")[2]
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    """What changes when a file is written anew."""
+    return (path.stat().st_ino, path.stat().st_mtime_ns) if path.exists() else None
