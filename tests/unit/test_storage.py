@@ -319,3 +319,19 @@ def test_one_command_at_a_time_writes_a_uri(store, tmp_path):
         here["out"].write_bytes(b"one")
     assert objects(store) == {"a": b"one"}
     assert not list((tmp_path / "cache" / "written").iterdir())
+
+
+def test_messages_have_no_passwords_and_all_slashes(store, capfd):
+    uri = f"s3://{KEY}:hidden@data"
+    store.buckets["data"]["bad"] = b"one\n\xff\n"
+    with pytest.raises(FormatError, match=r"^s3://data/bad:2: byte 0xff is not UTF-8$"):
+        read_lines(Path(f"{uri}/bad"))
+    with pytest.raises(FileNotFoundError, match=r"No such file or directory: 's3://data/none'$"):
+        read_lines(f"{uri}/none")
+    with pytest.raises(StorageError, match=r"^s3://data/a\?speed=1: Unexpected query parameter"):
+        read_lines(f"{uri}/a?speed=1")
+    told: list[str] = []
+    fetch(f"{uri}/bad", report=told.append)
+    assert told[0].startswith("s3://data/bad: copied to ")
+    write_into(f"{uri}/a", b"one")
+    assert capfd.readouterr().err == "s3://data/a: written\n"

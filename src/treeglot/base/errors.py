@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
+_REMOTE = re.compile(r"(abfss?|gcs|gs|hdfs|s3|viewfs):/+(?:[^/]*:[^/]*@)?", re.IGNORECASE)
+
+
+def shown(place: str) -> str:
+    """A file or a URI for messages: without a user's password, and with the slashes that a `Path` drops.
+
+    >>> shown("s3:/KEY:SECRET@bucket/train.de"), shown("abfs://box@account/a"), shown("train.de")
+    ('s3://bucket/train.de', 'abfs://box@account/a', 'train.de')
+    """
+    match = _REMOTE.match(place)
+    return place if match is None else f"{match[1].lower()}://{place[match.end() :]}"
+
 
 class TreeglotError(Exception):
     """Something that the user can mend: bad input, a bad option, a missing file."""
@@ -25,7 +39,8 @@ class FormatError(TreeglotError, ValueError):
         self.problem = problem
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}" if self.line else self.file
+        file = shown(self.file)
+        place = f"{file}:{self.line}" if self.line else file
         return f"{place}: {self.problem}"
 
 

@@ -26,7 +26,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
 from urllib.parse import unquote
 from uuid import uuid4
 
-from treeglot.base.errors import FormatError, TreeglotError, UsageError
+from treeglot.base.errors import FormatError, TreeglotError, UsageError, shown
 from treeglot.base.locks import locked
 
 if TYPE_CHECKING:
@@ -224,9 +224,9 @@ def _fetch_file(uri: str, stamp: list[int], folder: Path, name: str, report: Cal
     facts.unlink(missing_ok=True)
     size, digest = _download(uri, target)
     if size != stamp[0]:
-        raise StorageError(f"{uri}: {size:,} bytes were read; expected {stamp[0]:,}")
+        raise StorageError(f"{shown(uri)}: {size:,} bytes were read; expected {stamp[0]:,}")
     write_json(facts, {"stamp": stamp, "blake2b": digest})
-    report(f"{uri}: copied to {target}, {size / 1e6:,.1f} MB, to map it into memory")
+    report(f"{shown(uri)}: copied to {target}, {size / 1e6:,.1f} MB, to map it into memory")
     return target
 
 
@@ -261,7 +261,7 @@ def _fetch_folder(uri: str, folder: Path, report: Callable[[str], None]) -> Path
         if other.relative_to(folder).as_posix() not in listed:
             other.unlink()
     if copied:
-        report(f"{uri}: copied to {folder}, {copied / 1e6:,.1f} MB, to map it into memory")
+        report(f"{shown(uri)}: copied to {folder}, {copied / 1e6:,.1f} MB, to map it into memory")
     return folder
 
 
@@ -313,8 +313,9 @@ def _resolve(uri: str) -> tuple[FileSystem, str]:
     scheme, _, rest = uri.partition("://")
     bucket, _, key = rest.partition("?")[0].partition("/")
     if not bucket or not key.strip("/"):
+        bucket = bucket.rpartition("@")[2] if scheme == "s3" else bucket
         example = f"{scheme}://default/{bucket}" if scheme == "hdfs" else f"{scheme}://{bucket or 'BUCKET'}/KEY"
-        raise UsageError(f"{uri} names no file; expected a URI such as {example}")
+        raise UsageError(f"{shown(uri)} names no file; expected a URI such as {example}")
     if scheme in ("gs", "gcs") and "retry_limit_seconds" not in uri:  # without a limit, it tries for 15 minutes
         uri += f"{'&' if '?' in uri else '?'}retry_limit_seconds=30"
     found: tuple[FileSystem, str] = FileSystem.from_uri(uri)
@@ -338,7 +339,7 @@ def _check_bucket(uri: str, system: FileSystem, place: str) -> None:
     if system.type_name == "s3":
         [found] = system.get_file_info([place.partition("/")[0]])
         if found.type == FileType.NotFound:
-            raise StorageError(f"{uri}: {_PROBLEMS['NO_SUCH_BUCKET']}")
+            raise StorageError(f"{shown(uri)}: {_PROBLEMS['NO_SUCH_BUCKET']}")
 
 
 def _make_folder(system: FileSystem, folder: str) -> None:
@@ -399,13 +400,13 @@ def _naming(uri: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), uri) from error
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), shown(uri)) from error
     except (TreeglotError, KeyError):
         raise
     except (OSError, pa.ArrowException, ValueError, NotImplementedError) as error:
         if isinstance(error, OSError) and error.filename:
             raise
-        raise StorageError(f"{uri}: {_told(str(error))}") from error
+        raise StorageError(f"{shown(uri)}: {_told(str(error)).replace(uri, shown(uri))}") from error
 
 
 def _told(message: str) -> str:

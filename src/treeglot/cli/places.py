@@ -13,7 +13,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from treeglot.base.errors import TreeglotError, UsageError
+from treeglot.base.errors import TreeglotError, UsageError, shown
 from treeglot.base.files import check_output
 from treeglot.base.locks import locked
 from treeglot.base.storage import (
@@ -46,7 +46,7 @@ def placed(
     for name in changed:
         if isinstance(out[name], Path) and is_remote(out[name]):
             problem = "is changed in place; expected a folder of this machine"
-            raise UsageError(f"{name.upper()} {find_uri(out[name])} {problem}")
+            raise UsageError(f"{name.upper()} {shown(str(find_uri(out[name])))} {problem}")
     with ExitStack() as held:
         uploads: list[_Upload] = []
         for name, folder in written.items():
@@ -55,7 +55,7 @@ def placed(
                 if is_remote(out[name]):
                     uri = str(find_uri(out[name]))
                     if folder and is_complete(uri):
-                        raise UsageError(f"{uri} has a complete folder; expected none there, or another name")
+                        raise UsageError(f"{shown(uri)} has a complete folder; expected none there, or another name")
                     out[name] = _aside(uri, held)
                     uploads.append(_Upload(out[name], uri, folder, _state(out[name])))
         for name in mapped:
@@ -89,7 +89,7 @@ class _Upload:
             except BaseException:
                 self._tell()
                 raise
-            say(f"{self.uri}: written")
+            say(f"{shown(self.uri)}: written")
         shutil.rmtree(self.path.parent)
 
     def keep(self, error: BaseException) -> None:
@@ -106,7 +106,7 @@ class _Upload:
                 self.path.parent.rmdir()
 
     def _tell(self) -> None:
-        say(f"{self.uri}: not written; the output is in {self.path}")
+        say(f"{shown(self.uri)}: not written; the output is in {self.path}")
 
 
 def _plain(value: Any) -> Any:
@@ -127,7 +127,9 @@ def _fetched(value: Any) -> Any:
 def _aside(uri: str, held: ExitStack) -> Path:
     """Where what goes to a URI is written first; the same place for the same URI. It is locked as long as `held`."""
     folder = cache_folder() / "written" / blake2b(uri.encode(), digest_size=8).hexdigest()
-    held.enter_context(locked(folder.with_suffix(".lock"), f"another command writes {uri}; expected one at a time"))
+    held.enter_context(
+        locked(folder.with_suffix(".lock"), f"another command writes {shown(uri)}; expected one at a time")
+    )
     folder.mkdir(parents=True, exist_ok=True)
     return folder / without_query(uri).rstrip("/").rpartition("/")[2]
 
