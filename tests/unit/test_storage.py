@@ -263,6 +263,12 @@ def test_commands_take_uris(store, corpus, tmp_path, capfd):
         assert there[name] == (tmp_path / name).read_bytes(), name
     assert not [name for name in there if ".part" in name]
     assert not list((tmp_path / "cache" / "written").iterdir())
+    store.buckets["data"]["weights"] = (tmp_path / "model" / "weights.txt").read_bytes()
+    test = ["translate", "s3://data/model", "s3://data/test.zh", "-q", "-o", str(tmp_path / "again")]
+    assert main([*test, "--weights", "s3://data/weights"]) == 0
+    assert list((tmp_path / "cache").glob("*/weights"))  # other machines find the copy by its path
+    assert (tmp_path / "again").read_bytes() == there["out.txt"]
+    there = objects(store)
     # An interrupted or failed command writes nothing there, and a complete model is not replaced.
     capfd.readouterr()
     model = ["--source", "s3://data/train.zh", "--target", "s3://data/train.en", "--alignments", "s3://data/none"]

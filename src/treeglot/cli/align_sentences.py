@@ -13,7 +13,7 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say
-from treeglot.cli.parameters import FILE, NewFile, Threads
+from treeglot.cli.parameters import FILE, MappedFile, NewFile, Threads
 
 
 def align_sentences(
@@ -32,7 +32,7 @@ def align_sentences(
         ),
     ] = "",
     model: Annotated[
-        Path | None, typer.Option(help="A saved aligner; default: train one on pairs found by length.")
+        MappedFile, typer.Option(help="A saved aligner; default: train one on pairs found by length.")
     ] = None,
     lengths: Annotated[bool, typer.Option("--lengths", help="Judge by lengths alone.")] = False,
     whole: Annotated[bool, typer.Option("--whole", help="Take each document as one paragraph.")] = False,

@@ -8,11 +8,13 @@ from typing import Annotated
 import typer
 
 from treeglot.cli.output import show_data
-from treeglot.cli.parameters import NewFile, Threads
+from treeglot.cli.parameters import MAPPED, NewFile, Threads
 
 
 def analyse_rewrites(
-    model: Annotated[Path, typer.Argument(help="The folder of a model whose rules have labels, such as t2t-fuzzy.")],
+    model: Annotated[
+        Path, typer.Argument(help="The folder of a model whose rules have labels, such as t2t-fuzzy."), MAPPED
+    ],
     input: Annotated[Path, typer.Option(help="What is translated.")],
     weights: Annotated[
         list[str] | None,

@@ -9,7 +9,7 @@ import typer
 
 from treeglot.align.clean import CleanOptions
 from treeglot.cli.output import Progress, say
-from treeglot.cli.parameters import FILE, NewFile, Threads
+from treeglot.cli.parameters import FILE, MappedFile, NewFile, Threads
 
 
 def clean(
@@ -22,7 +22,7 @@ def clean(
         NewFile, typer.Option(help="Where the others go: line, reason, score, source, target between tabs.")
     ] = None,
     model: Annotated[
-        Path | None, typer.Option(help="A saved aligner that scores the pairs; without one they are not scored.")
+        MappedFile, typer.Option(help="A saved aligner that scores the pairs; without one they are not scored.")
     ] = None,
     threads: Threads = 1,
 ) -> None:

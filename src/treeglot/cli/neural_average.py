@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from treeglot.base.errors import UsageError
-from treeglot.cli.parameters import FILE
+from treeglot.cli.parameters import FILE, MAPPED
 
 
 def neural_average(
-    models: Annotated[list[Path], typer.Argument(help="Joint models of one corpus, of different seeds.")],
+    models: Annotated[list[Path], typer.Argument(help="Joint models of one corpus, of different seeds."), MAPPED],
     out: Annotated[Path, typer.Option("--out", "-o", help="The file of the averaged model."), FILE],
 ) -> None:
     """Make one joint model of several: its log probabilities are the means of theirs.

@@ -60,7 +60,7 @@ MasterOption = Annotated[
 ModelFolder = Annotated[Path, typer.Argument(help="The model's folder."), MAPPED]
 ChangedModel = Annotated[Path, typer.Argument(help="The model's folder."), Mapped(changed=True)]
 Lattices = Annotated[
-    Path | None, typer.Option(help="Lattices of the forests' words, as many as forests: variants of their words.")
+    MappedFile, typer.Option(help="Lattices of the forests' words, as many as forests: variants of their words.")
 ]
 InputFormat = Annotated[
     str | None,

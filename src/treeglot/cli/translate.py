@@ -21,6 +21,7 @@ from treeglot.cli.output import Progress, say, shown_warnings, warn
 from treeglot.cli.parameters import (
     InputFormat,
     Lattices,
+    MappedFile,
     MasterOption,
     ModelFolder,
     NewFile,
@@ -58,12 +59,12 @@ def translate(
     settings: Annotated[Settings, set_option("An option of the search, as model.toml has them: search.beam=50")] = None,
     markup: Annotated[bool, typer.Option(help='The input gives translations: <x translation="…">…</x>.')] = False,
     glossary: Annotated[
-        Path | None, typer.Option(help="Terms that translations must, should or must not use: a table, or TBX.")
+        MappedFile, typer.Option(help="Terms that translations must, should or must not use: a table, or TBX.")
     ] = None,
     corrections: Annotated[
-        Path | None, typer.Option(help="Rules to add, forbid or reweight, in place of the model's corrections.txt.")
+        MappedFile, typer.Option(help="Rules to add, forbid or reweight, in place of the model's corrections.txt.")
     ] = None,
-    weights: Annotated[Path | None, typer.Option(help="Other weights than the model's.")] = None,
+    weights: Annotated[MappedFile, typer.Option(help="Other weights than the model's.")] = None,
     format: InputFormat = None,
     lattices: Lattices = None,
     index: Annotated[str, typer.Option(help="Translate only these, counted from 1: 7, 7-9 or 7-.", metavar="N")] = "1-",
