@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeglot import _core
-from treeglot.neural.train import LinkedPair
-from treeglot.syntax import Alignment
+from treeglot.neural.train import LinkedPair, ParsedPair, SourceParse
+from treeglot.syntax import Alignment, Dependency, ParseForest, Tree
 
 SPECIAL = ["<unk>", "<s>", "</s>", "<none>"]
-BEGIN, END, NONE = 1, 2, 3
+UNKNOWN, BEGIN, END, NONE = 0, 1, 2, 3
+CONSTITUENTS, DEPENDENCIES = 1, 2
+PARSE_INPUTS = 4
 Floats = npt.NDArray[np.float32]
 
 
@@ -30,6 +33,7 @@ def random_model(
     second: int = 0,
     has_source: bool = True,
     sentence: bool = True,
+    parse: int = 0,
     source_fallbacks: Sequence[str] = (),
     target_fallbacks: Sequence[str] = (),
 ) -> _core.JointModel:
@@ -41,7 +45,7 @@ def random_model(
 
     sources = [*SPECIAL, *source_fallbacks, *source]
     targets = [*SPECIAL, *target_fallbacks, *target]
-    window = before + 1 + after if has_source else 0
+    window = (before + 1 + after if has_source else 0) + (PARSE_INPUTS if parse else 0)
     return _core.JointModel.make(
         facts={
             "history": history,
@@ -54,6 +58,7 @@ def random_model(
             "source_fallbacks": len(source_fallbacks),
             "target_fallbacks": len(target_fallbacks),
             "sentence": int(has_source and sentence),
+            "parse": parse,
         },
         source_words=sources,
         target_words=targets,
@@ -90,12 +95,19 @@ class Reference:
         self.output = values("output", words, facts["second"] or hidden)
         self.output_bias, self.share = values("output.bias", words), values("share", words)
 
-    def row(self, source: Sequence[int], affiliated: int) -> npt.NDArray[np.float64]:
-        """What source words contribute; one position after the sentence is its end, two are nothing."""
+    def row(
+        self, source: Sequence[int], affiliated: int, context: Sequence[Sequence[int]] = ()
+    ) -> npt.NDArray[np.float64]:
+        """What the source contributes; one position after the sentence is its end, two are nothing."""
         total = self.bias.copy()
         if self.facts["sentence"] and source:
             assert self.embeddings is not None and self.weights is not None
-            total += self.embeddings[list(source)].mean(axis=0) @ self.weights[self.window]
+            total += self.embeddings[list(source)].mean(axis=0) @ self.weights[-1]
+        if self.facts["parse"]:
+            assert self.embeddings is not None and self.weights is not None
+            seen = [*context, [END] * PARSE_INPUTS, [NONE] * PARSE_INPUTS][affiliated]
+            for k, text in enumerate(seen, self.window):
+                total += self.embeddings[text] @ self.weights[k]
         for k in range(self.window):
             at = affiliated + k - self.facts["before"]
             word = BEGIN if at < 0 else END if at >= len(source) else source[at]
@@ -105,9 +117,32 @@ class Reference:
             total += self.embeddings[word] @ self.weights[k]
         return total
 
-    def logits(self, source: Sequence[int], affiliated: int, history: Sequence[int]) -> npt.NDArray[np.float64]:
+    def context(self, parse: SourceParse | None, words_of_source: int) -> list[list[int]]:
+        """The numbers of what a parse says of each word; one without words says nothing."""
+        if not self.facts["parse"]:
+            return []
+        assert parse is not None
+        words = self.model.source_words()
+        first = len(SPECIAL) + self.facts["source_fallbacks"]
+        known = {word: number for number, word in enumerate(words) if number >= first}
+
+        def number(text: str) -> int:
+            if not text:
+                return NONE
+            return known.get(text, UNKNOWN) if " " in text else self.model.source_ids([text])[0]
+
+        said = slow_context(parse) or [[""] * PARSE_INPUTS] * words_of_source
+        return [[number(text) for text in texts] for texts in said]
+
+    def logits(
+        self,
+        source: Sequence[int],
+        affiliated: int,
+        history: Sequence[int],
+        context: Sequence[Sequence[int]] = (),
+    ) -> npt.NDArray[np.float64]:
         """The scores of all words without `share`; the newest word of the history comes first."""
-        total = self.row(source, affiliated) + sum(self.tables[k][word] for k, word in enumerate(history))
+        total = self.row(source, affiliated, context) + sum(self.tables[k][word] for k, word in enumerate(history))
         values = np.tanh(total)
         if self.facts["second"]:
             values = np.tanh(self.second @ values + self.second_bias)
@@ -115,32 +150,76 @@ class Reference:
         return scores
 
     def score(
-        self, source: Sequence[str], target: Sequence[str], links: Alignment, *, normalise: bool = False
+        self,
+        source: Sequence[str],
+        target: Sequence[str],
+        links: Alignment,
+        parse: SourceParse | None = None,
+        *,
+        normalise: bool = False,
     ) -> list[float]:
         """The log probability of each target word and of the sentence's end; of a lexical model, by source word."""
         if self.facts["history"] == 0:
-            return self._translations(source, target, links, normalise)
+            return self._translations(source, target, links, parse, normalise)
+        context = self.context(parse, len(source))
         sources, targets = self.model.source_ids(list(source)), self.model.target_ids(list(target))
         affiliated = [*slow_affiliations(links, len(target), len(source) + 1), len(source)]
         words = [*targets, END]
         scores = []
         for i, word in enumerate(words):
             history = [words[i - 1 - k] if i > k else BEGIN for k in range(self.facts["history"])]
-            logits = self.logits(sources, affiliated[i], history)
+            logits = self.logits(sources, affiliated[i], history, context)
             total = np.log(np.exp(logits).sum()) if normalise else 0.0
             scores.append(float(logits[word] + self.share[word] - total))
         return scores
 
     def _translations(
-        self, source: Sequence[str], target: Sequence[str], links: Alignment, normalise: bool
+        self,
+        source: Sequence[str],
+        target: Sequence[str],
+        links: Alignment,
+        parse: SourceParse | None,
+        normalise: bool,
     ) -> list[float]:
         sources, scores = self.model.source_ids(list(source)), []
+        context = self.context(parse, len(source))
         for at, text in enumerate(slow_translations(len(source), target, links)):
             word = self.model.target_ids([text])[0] if text else NONE
-            logits = self.logits(sources, at, [])
+            logits = self.logits(sources, at, [], context)
             total = np.log(np.exp(logits).sum()) if normalise else 0.0
             scores.append(float(logits[word] + self.share[word] - total))
         return scores
+
+
+def slow_context(parse: SourceParse) -> list[list[str]]:
+    """By the definition: what a parse says of each word."""
+    if isinstance(parse, Dependency):
+        tags, relations = parse.tags or [], parse.relations or []
+
+        def of(word: int) -> list[str]:
+            head = int(parse.heads[word])
+            own = [f"label {texts[word]}" if texts else "" for texts in (tags, relations)]
+            return [*own, *((parse.words[head], f"label {tags[head]}" if tags else "") if head >= 0 else ("", ""))]
+
+        return [of(word) for word in range(len(parse.words))]
+    tree = parse.viterbi() if isinstance(parse, ParseForest) else parse
+    if not len(tree):
+        return [[""] * PARSE_INPUTS for _ in parse.words]
+    every = [tree[number] for number in range(tree.size)]  # in preorder: of equal spans the larger one comes first
+    nodes = [node for node in every if not node.is_word]
+
+    def largest(found: list[Any]) -> str:
+        longest = max((node.span[1] - node.span[0] for node in found), default=0)
+        return next((f"label {node.label}" for node in found if node.span[1] - node.span[0] == longest), "")
+
+    out = []
+    for word, leaf in enumerate(node for node in every if node.is_word):
+        assert leaf.parent is not None
+        around = leaf.parent.parent
+        begins = largest([node for node in nodes if node.span[0] == word])
+        ends = largest([node for node in nodes if node.span[1] == word + 1])
+        out.append([f"label {leaf.parent.label}", f"label {around.label}" if around else "", begins, ends])
+    return out
 
 
 def slow_translations(source_words: int, target: Sequence[str], links: Alignment) -> list[str]:
@@ -170,6 +249,24 @@ def linked_pairs(count: int, seed: int = 1) -> list[LinkedPair]:
         words = [min(int(number), 39) for number in draw.geometric(0.15, draw.integers(1, 7))]
         links = Alignment([(i, len(words) - 1 - i) for i in range(len(words))])
         out.append(([f"s{word}" for word in words], [f"t{word}" for word in reversed(words)], links))
+    return out
+
+
+def parsed_pairs(count: int, kind: int = CONSTITUENTS, seed: int = 1) -> list[ParsedPair]:
+    """The same with parses, whose labels tell the word before from the word after. One of seven parses failed."""
+    out: list[ParsedPair] = []
+    for number, (source, target, links) in enumerate(linked_pairs(count, seed)):
+        tags = [f"T{int(word[1:]) % 5}" for word in source]
+        if number % 7 == 6:
+            out.append((source, target, links, None))
+        elif kind == DEPENDENCIES:
+            heads = [at - 1 for at in range(len(source))]
+            out.append((source, target, links, Dependency(source, heads, tags)))
+        else:
+            text = ""
+            for tag, word in zip(reversed(tags), reversed(source), strict=True):
+                text = f"(N{tag} ({tag} {word}) {text})"
+            out.append((source, target, links, Tree.parse(f"(TOP {text})")))
     return out
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from neural_models import Reference, linked_pairs, written
+from neural_models import Reference, linked_pairs, parsed_pairs, written
 
 from treeglot import _core, sample
 from treeglot.base.errors import UsageError
@@ -47,6 +47,7 @@ VARIANTS: list[dict[str, Any]] = [
     {"dropout": 0.0, "input_dropout": 0.0, "sentence": False},
     {"monolingual": True},
     {"lexical": True},
+    {"parse": True},
 ]
 
 
@@ -61,8 +62,8 @@ def sample_pairs(count: int) -> list[LinkedPair]:
 def network_of(options: JointOptions) -> _core.JointGradients:
     """A network with numbers far from zero, and its examples."""
     corpus = _core.JointCorpus(options.lexical)
-    for pair in linked_pairs(30):
-        corpus.add(*pair)
+    for pair in parsed_pairs(30):
+        corpus.add(*pair[: 4 if options.parse else 3])
     network = _core.JointGradients(corpus, options.for_core())
     draw = np.random.default_rng(3)
     for block in shapes(options):
@@ -100,7 +101,7 @@ def test_training_gives_the_network_of_the_core(more: dict[str, Any]) -> None:
     for each in (options, by_core(options)):
         found = perplexities[each.trainer]
         models[each.trainer] = train_joint(
-            linked_pairs(150), each, report=lambda epoch, found=found: found.append(epoch.perplexity)
+            parsed_pairs(150), each, report=lambda epoch, found=found: found.append(epoch.perplexity)
         )
     assert perplexities["torch"] == pytest.approx(perplexities["core"], rel=1e-3)
     for section in ("tables", "bias", "second.weights", "output", "output.bias", "share"):

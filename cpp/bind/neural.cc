@@ -1,19 +1,22 @@
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bind/arrays.h"
 #include "bind/core.h"
 #include "bind/options.h"
+#include "bind/parse_context.h"
 #include "neural/joint_corpus.h"
 #include "neural/joint_model.h"
 #include "neural/joint_score.h"
+#include "neural/parse_context.h"
 #include "syntax/affiliation.h"
 
 namespace treeglot {
 
 TREEGLOT_OPTIONS(JointFacts, history, before, after, has_source, embedding, hidden, second, source_fallbacks,
-                 target_fallbacks, sentence);
+                 target_fallbacks, sentence, parse);
 
 namespace {
 
@@ -57,20 +60,36 @@ JointModel make(const nb::typed<nb::dict, nb::str, nb::int_>& facts, const Sente
   return JointModel(parts);
 }
 
+// What a parse says to a model that sees such parses, and nothing to others.
+std::vector<std::uint32_t> parse_numbers(const JointModel& model, const std::optional<SourceParse>& parse,
+                                         std::size_t words) {
+  const ParseKind kind = model.facts().parse_kind();
+  if (kind == ParseKind::none) return {};
+  const ParseContext context = to_context(parse);
+  if (context.kind != kind || (context.words() != words && context.words() != 0))
+    throw std::invalid_argument("a model that sees " + std::string(parse_kind_name(kind)) + " of " +
+                                std::to_string(words) + " words was given " +
+                                std::string(parse_kind_name(context.kind)) + " of " + std::to_string(context.words()));
+  return model.numbers(context);
+}
+
 std::pair<Array<float>, Array<double>> score(const JointModel& self, const Sentence& source, const Sentence& target,
-                                             const Alignment& links, bool normalise) {
+                                             const Alignment& links, bool normalise,
+                                             const std::optional<SourceParse>& parse) {
   links.check(source.size(), target.size());
   JointScores scores;
   {
     const bool lexical = self.facts().lexical();
     const std::vector<std::uint32_t> from = numbers(self.source(), source),
+                                     around = parse_numbers(self, parse, source.size()),
                                      to = lexical ? translation_numbers(self, source.size(), target, links)
                                                   : numbers(self.target(), target);
     const nb::gil_scoped_release release;
+    const JointModel::Rows rows = self.prepare(from, around);
     if (lexical) {
-      score_translations(self, from, to, normalise, scores);
+      score_translations(self, rows, to, normalise, scores);
     } else {
-      score_words(self, from, to, links.links(), normalise, scores);
+      score_words(self, rows, to, links.links(), normalise, scores);
     }
   }
   return {as_array(std::move(scores.log_probabilities)), as_array(std::move(scores.log_sums))};
@@ -122,10 +141,14 @@ void bind_neural(nb::module_& m) {
       .def(
           "values", [](const JointModel& self, std::string_view section) { return view(self.values(section)); },
           "section"_a, nb::rv_policy::reference_internal, "The numbers of a section.")
-      .def("score", &score, "source"_a, "target"_a, "links"_a, "normalise"_a = false,
+      .def("score", &score, "source"_a, "target"_a, "links"_a, "normalise"_a = false, "parse"_a = nb::none(),
            "The log probability of each target word and of the sentence's end, and the logs of the sums over all words "
            "at each. A lexical model has one for each source word: that of its translation. Normalised probabilities "
-           "are exact; others trust the model's self-normalisation and have no sums.");
+           "are exact; others trust the model's self-normalisation and have no sums. A model that sees parses needs "
+           "that of the source.");
+  m.def(
+      "parse_context", [](const SourceParse& parse) { return to_context(parse).texts; }, "parse"_a,
+      "What a joint model sees of a source parse: four texts for each word (docs/neural.md).");
   m.def(
       "affiliations",
       [](const Alignment& links, std::size_t target_words, std::uint32_t none) {

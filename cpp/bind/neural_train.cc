@@ -10,13 +10,14 @@
 #include "bind/core.h"
 #include "bind/guarded.h"
 #include "bind/options.h"
+#include "bind/parse_context.h"
 #include "neural/joint_corpus.h"
 #include "neural/joint_train.h"
 
 namespace treeglot {
 
 TREEGLOT_OPTIONS(JointLossOptions, samples, frequent, penalty, dropout, input_dropout, short_history);
-TREEGLOT_OPTIONS(JointTrainOptions, history, before, after, source, sentence, lexical, embedding, hidden, second,
+TREEGLOT_OPTIONS(JointTrainOptions, history, before, after, source, sentence, lexical, parse, embedding, hidden, second,
                  least_source, least_target, least_fallback, loss, batch, rate, decay, epochs, patience, seed,
                  save_every);
 
@@ -99,7 +100,7 @@ JointLearner to_learner(nb::handle object) {
 class Gradients {
  public:
   Gradients(const JointCorpus& corpus, const JointTrainOptions& options, unsigned threads)
-      : facts_(joint_facts(options)),
+      : facts_(joint_facts(options, corpus.parse_kind())),
         source_(choose_words(corpus, false, 1, 1)),
         target_(choose_words(corpus, true, 1, 1)),
         examples_(make_examples(corpus, facts_, source_.numbers, target_.numbers)),
@@ -284,10 +285,9 @@ void bind_neural_train(nb::module_& m) {
       .def_prop_ro("examples", guarded(&JointCorpus::examples),
                    "Target words and sentence ends; of a lexical corpus, source words.")
       .def("add",
-           guarded([](JointCorpus& self, const Sentence& source, const Sentence& target, const Alignment& links) {
-             self.add(source, target, links);
-           }),
-           "source"_a, "target"_a, "links"_a, "One more pair.");
+           guarded([](JointCorpus& self, const Sentence& source, const Sentence& target, const Alignment& links,
+                      const std::optional<SourceParse>& parse) { self.add(source, target, links, to_context(parse)); }),
+           "source"_a, "target"_a, "links"_a, "parse"_a = nb::none(), "One more pair.");
   nb::class_<JointEpoch>(m, "JointEpoch", "How training stands after an epoch.")
       .def_ro("epoch", &JointEpoch::epoch, "Its number, from 1 on.")
       .def_ro("rate", &JointEpoch::rate, "The learning rate.")

@@ -491,7 +491,9 @@ void Decoder::search(const Source& source, const SharedConstraints& constraints,
   std::optional<Matched> matched = match(source, terms, worker);
   if (!matched) return;
   meet(constraints == nullptr ? TargetConstraints() : *constraints, terms, *matched, worker);
-  worker.scorer.begin_sentence({worker.glue.first_word(), worker.glue.words(), matched->input.words, matched->forest});
+  const Input& input = matched->input;
+  worker.scorer.begin_sentence(
+      {worker.glue.first_word(), worker.glue.words(), input.words, matched->forest, input.forest, input.dependency});
   SearchOptions options = options_.search;
   options.best_only = best_only;
   auto found = std::make_shared<SearchForest>(treeglot::search(matched->forest, worker.scorer, options));

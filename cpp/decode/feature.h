@@ -82,6 +82,8 @@ struct Application {
 };
 
 struct TranslationForest;
+class ParseForest;
+class Dependency;
 
 // What features may know of a sentence. It outlives no search.
 struct SearchedSentence {
@@ -89,6 +91,8 @@ struct SearchedSentence {
   std::span<const std::string> added;        // words beyond the table's
   std::span<const std::string_view> source;  // its words
   const TranslationForest& forest;
+  const ParseForest* parse = nullptr;      // of its words, where the input is one
+  const Dependency* dependency = nullptr;  // likewise
 };
 
 // The states of an edge's tails, as one feature sees them.

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/hash_index.h"
@@ -23,8 +24,8 @@ class JointCache {
     hidden_.resize(kContexts * units_);
   }
 
-  void begin_sentence(std::span<const std::uint32_t> source) {
-    rows_ = model_.prepare(source);
+  void begin_sentence(JointModel::Rows rows) {
+    rows_ = std::move(rows);
     ++sentence_;
   }
   std::uint32_t end_row() const { return static_cast<std::uint32_t>(rows_.end_row()); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 
@@ -65,8 +66,14 @@ std::vector<std::uint64_t> counts_of(const JointCorpus& corpus, bool target, std
 }  // namespace
 
 void JointCorpus::add(std::span<const std::string_view> source, std::span<const std::string_view> target,
-                      const Alignment& links) {
+                      const Alignment& links, const ParseContext& parse) {
   links.check(source.size(), target.size());
+  if (parse.words() != 0 && parse.words() != source.size())
+    throw std::invalid_argument("a parse of " + std::to_string(parse.words()) + " words for a source sentence of " +
+                                std::to_string(source.size()) + "; expected the same words");
+  if (parse.kind != ParseKind::none && parse_kind_ != ParseKind::none && parse.kind != parse_kind_)
+    throw std::invalid_argument("a parse with " + std::string(parse_kind_name(parse.kind)) + " after parses with " +
+                                std::string(parse_kind_name(parse_kind_)) + "; expected one kind of parses");
   if (source.empty() || target.empty()) {
     ++empty_;
     return;
@@ -81,6 +88,13 @@ void JointCorpus::add(std::span<const std::string_view> source, std::span<const 
     for (const std::string_view word : target) target_.push_back(target_words_.intern(word));
     const auto none = static_cast<std::uint32_t>(source.size() + 1);
     std::ranges::copy(affiliations(links.links(), target.size(), none), std::back_inserter(affiliated_));
+  }
+  if (parse.kind != ParseKind::none) parse_kind_ = parse.kind;
+  if (parse_kind_ != ParseKind::none) {
+    parse_.resize(source_begin_.back() * kParseInputs, Symbols::kNone);  // the pairs before may have none
+    for (const std::string& text : parse.texts)
+      parse_.push_back(text.empty() ? Symbols::kNone : source_words_.intern(text));
+    parse_.resize(source_.size() * kParseInputs, Symbols::kNone);
   }
   source_begin_.push_back(source_.size());
   target_begin_.push_back(target_.size());
@@ -104,6 +118,8 @@ std::uint64_t JointCorpus::checksum() const {
   for (const auto* values : {&source_, &target_, &affiliated_}) sum = hash_numbers(*values, sum);
   for (std::size_t pair = 0; pair < pairs(); ++pair) sum = hash_number(sum + source(pair).size());
   for (std::size_t pair = 0; pair < pairs(); ++pair) sum = hash_number(sum + target(pair).size());
+  if (parse_kind_ != ParseKind::none)
+    sum = hash_numbers(parse_, hash_number(sum + static_cast<std::uint64_t>(parse_kind_)));
   return sum;
 }
 
@@ -112,8 +128,11 @@ JointWords choose_words(const JointCorpus& corpus, bool target, std::uint64_t le
   const std::vector<std::uint64_t> counts = counts_of(corpus, target, symbols.size());
   const Symbol missing = target && corpus.lexical() ? symbols.find("") : Symbols::kNone;  // a missing translation
   std::vector<Symbol> kept, rare;
-  for (Symbol word = 0; word < symbols.size(); ++word)
-    if (word != missing) (counts[word] >= least && !is_reserved(symbols.text(word)) ? kept : rare).push_back(word);
+  for (Symbol word = 0; word < symbols.size(); ++word) {
+    if (word == missing) continue;
+    const bool label = !target && is_label(symbols.text(word));
+    (label || (counts[word] >= least && !is_reserved(symbols.text(word))) ? kept : rare).push_back(word);
+  }
   std::ranges::sort(kept, [&](Symbol a, Symbol b) {
     return counts[a] != counts[b] ? counts[a] > counts[b] : symbols.text(a) < symbols.text(b);
   });
@@ -163,11 +182,24 @@ static void append_window(std::span<const Symbol> source, std::ptrdiff_t affilia
   }
 }
 
+// What the parse says of the source word that a target word is affiliated with.
+static void append_parse(std::span<const Symbol> parse, std::ptrdiff_t affiliated, std::ptrdiff_t length,
+                         std::span<const std::uint32_t> numbers, std::vector<std::uint32_t>& out) {
+  for (std::size_t k = 0; k < kParseInputs; ++k) {
+    std::uint32_t text = affiliated == length ? JointVocabulary::kEnd : JointVocabulary::kNone;
+    if (affiliated < length && !parse.empty()) {
+      const Symbol symbol = parse[static_cast<std::size_t>(affiliated) * kParseInputs + k];
+      if (symbol != Symbols::kNone) text = numbers[symbol];
+    }
+    out.push_back(text);
+  }
+}
+
 JointExamples make_examples(const JointCorpus& corpus, const JointFacts& facts,
                             std::span<const std::uint32_t> source_numbers,
                             std::span<const std::uint32_t> target_numbers) {
   JointExamples out;
-  out.width = facts.window() + facts.history;
+  out.width = facts.affiliated() + facts.history;
   out.contexts.reserve(corpus.examples() * out.width);
   out.words.reserve(corpus.examples());
   for (std::size_t pair = 0; pair < corpus.pairs(); ++pair) {
@@ -179,6 +211,7 @@ JointExamples make_examples(const JointCorpus& corpus, const JointFacts& facts,
     for (std::size_t i = 0; i < target.size() + (corpus.lexical() ? 0 : 1); ++i) {
       const std::ptrdiff_t affiliated = i < target.size() ? corpus.affiliated(pair)[i] : length;
       append_window(source, affiliated, facts, source_numbers, out.contexts);
+      if (facts.parse != 0) append_parse(corpus.parse(pair), affiliated, length, source_numbers, out.contexts);
       for (std::size_t k = 1; k <= facts.history; ++k)
         out.contexts.push_back(k <= i ? target_numbers[target[i - k]] : JointVocabulary::kBegin);
       out.words.push_back(i < target.size() ? target_numbers[target[i]] : JointVocabulary::kEnd);

@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "base/symbols.h"
 #include "neural/joint_model.h"
+#include "neural/parse_context.h"
 #include "syntax/alignment.h"
 
 namespace treeglot {
@@ -22,8 +23,11 @@ class JointCorpus : public Exclusive {
  public:
   explicit JointCorpus(bool lexical = false) : lexical_(lexical) {}
 
-  // Adds a pair. One with an empty side is counted and left out. Throws std::invalid_argument for links outside of it.
-  void add(std::span<const std::string_view> source, std::span<const std::string_view> target, const Alignment& links);
+  // Adds a pair. One with an empty side is counted and left out. A context without words is that of a failed parse.
+  // Throws std::invalid_argument for links outside of the pair, for parses of other lengths, and for a second kind of
+  // parses.
+  void add(std::span<const std::string_view> source, std::span<const std::string_view> target, const Alignment& links,
+           const ParseContext& parse = {});
 
   std::size_t pairs() const { return source_begin_.size() - 1; }
   std::size_t empty() const { return empty_; }        // pairs left out
@@ -36,6 +40,13 @@ class JointCorpus : public Exclusive {
   std::span<const Symbol> target(std::size_t pair) const { return slice(target_, target_begin_, pair); }
   // Of each target word; the number of source words + 1 for one without an affiliated word.
   std::span<const std::uint32_t> affiliated(std::size_t pair) const { return slice(affiliated_, target_begin_, pair); }
+  // What the parse says of each source word, kParseInputs symbols of source_words(); kNone for empty texts. Nothing if
+  // no pair has a parse.
+  std::span<const Symbol> parse(std::size_t pair) const {
+    if (parse_kind_ == ParseKind::none) return {};
+    return std::span(parse_).subspan(source_begin_[pair] * kParseInputs, source(pair).size() * kParseInputs);
+  }
+  ParseKind parse_kind() const { return parse_kind_; }
   std::uint64_t checksum() const;  // of all that is learnt from
 
  private:
@@ -45,8 +56,9 @@ class JointCorpus : public Exclusive {
   }
 
   bool lexical_;
-  Symbols source_words_, target_words_;
-  std::vector<Symbol> source_, target_;
+  ParseKind parse_kind_ = ParseKind::none;
+  Symbols source_words_, target_words_;  // source words, and the labels of parses
+  std::vector<Symbol> source_, target_, parse_;
   std::vector<std::uint32_t> affiliated_;
   std::vector<std::uint64_t> source_begin_ = {0}, target_begin_ = {0};
   std::size_t empty_ = 0, unlinked_ = 0;
@@ -65,13 +77,15 @@ struct JointWords {
   std::vector<std::uint64_t> counts;   // of the numbers in the corpus
 };
 
-// Words that occur less than `least` times have fallbacks; a fallback stands for at least `least_fallback` tokens.
+// Words that occur less than `least` times have fallbacks; a fallback stands for at least `least_fallback` tokens. All
+// labels of parses are among the source words.
 JointWords choose_words(const JointCorpus& corpus, bool target, std::uint64_t least, std::uint64_t least_fallback);
 
 // The examples of a corpus: what each target word, and the end of each sentence, is predicted from. A lexical corpus
 // has no ends.
 struct JointExamples {
-  std::size_t width = 0;  // numbers in a context: the window's source words, then the history, newest first
+  // Numbers in a context: the window's source words, what the parse says, then the history, newest first.
+  std::size_t width = 0;
   std::vector<std::uint32_t> contexts;  // [examples][width]
   std::vector<std::uint32_t> words;     // [examples]
   std::vector<std::uint32_t> pairs;     // [examples]

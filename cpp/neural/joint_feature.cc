@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "decode/translation_forest.h"
 #include "neural/lexical_feature.h"
 
 namespace treeglot {
@@ -22,7 +23,26 @@ FeatureSet::Factory factory(const std::shared_ptr<const JointModel>& model,
                               " words of history; expected at most " + std::to_string(kMostHistory));
 }
 
+// What the parse of a sentence says. A dependency tree may be one that the matcher made of a forest.
+ParseContext context_of(const SearchedSentence& sentence, ParseKind kind) {
+  if (kind == ParseKind::constituents && sentence.parse != nullptr) return parse_context(*sentence.parse);
+  if (kind == ParseKind::dependencies) {
+    if (sentence.dependency != nullptr) return parse_context(*sentence.dependency);
+    if (sentence.forest.tree) return parse_context(*sentence.forest.tree);
+  }
+  throw std::invalid_argument("the input has no " + std::string(parse_kind_name(kind)) +
+                              ", which the neural network of the model sees; expected a parse with them");
+}
+
 }  // namespace
+
+JointModel::Rows prepared(const JointModel& model, const SearchedSentence& sentence) {
+  std::vector<std::uint32_t> source;
+  for (const std::string_view word : sentence.source) source.push_back(model.source().find(word));
+  const ParseKind kind = model.facts().parse_kind();
+  if (kind == ParseKind::none) return model.prepare(source);
+  return model.prepare(source, model.numbers(context_of(sentence, kind)));
+}
 
 void add_joint(FeatureSet& features, std::shared_ptr<const JointModel> model, const std::string& name) {
   const TargetWords& words = features.words();

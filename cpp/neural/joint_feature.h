@@ -22,6 +22,10 @@
 
 namespace treeglot {
 
+// What a joint model sees of a sentence, prepared. Throws std::invalid_argument if it sees parses and there is none of
+// their kind.
+JointModel::Rows prepared(const JointModel& model, const SearchedSentence& sentence);
+
 // What a hypothesis shows of its words, by the model's numbers. Numbers beyond the sizes are 0.
 template <std::size_t N>
 struct JointState {
@@ -46,9 +50,7 @@ class JointFeature final : public Feature<JointFeature<N>, JointState<N>> {
     first_added_ = sentence.first;
     added_.clear();
     for (const std::string& word : sentence.added) added_.push_back(model_->target().find(word));
-    std::vector<std::uint32_t> source;
-    for (const std::string_view word : sentence.source) source.push_back(model_->source().find(word));
-    cache_.begin_sentence(source);
+    cache_.begin_sentence(prepared(*model_, sentence));
     sources_ = EdgeSources(sentence.forest);
   }
 

@@ -23,7 +23,7 @@ bool sound(const JointFacts& facts) {
   return (facts.history >= 1 || facts.has_source == 1) && facts.history <= kMostHistory &&
          facts.before <= kMostAround && facts.after <= kMostAround && facts.has_source <= 1 &&
          units(facts.embedding, facts.has_source == 0) && units(facts.hidden, false) && units(facts.second, true) &&
-         facts.sentence <= facts.has_source;
+         facts.sentence <= facts.has_source && facts.parse < kParseKinds && (facts.parse == 0 || facts.has_source == 1);
 }
 
 // The sections of floats: their names, and how many numbers they have.
@@ -102,6 +102,12 @@ std::uint32_t JointVocabulary::find(std::string_view word) const {
   return kUnknown;
 }
 
+std::uint32_t JointVocabulary::find_context(std::string_view text) const {
+  if (!is_label(text)) return find_translation(text);
+  const std::uint32_t found = words_.find(text);
+  return found >= first_word_ ? found : kUnknown;
+}
+
 JointModel::JointModel(Sections sections) : sections_(std::move(sections)) { set_up(); }
 
 JointModel::JointModel(const JointParts& parts) : sections_(kKind, kVersion) {
@@ -175,9 +181,28 @@ std::vector<JointModel::Block> JointModel::blocks_of(std::span<const float> matr
   return out;
 }
 
-JointModel::Rows JointModel::prepare(std::span<const std::uint32_t> source) const {
-  const std::size_t hidden = facts_->hidden, embedding = facts_->embedding, window = facts_->window();
-  const auto words = static_cast<std::ptrdiff_t>(source.size());
+std::vector<std::uint32_t> JointModel::numbers(const ParseContext& context) const {
+  std::vector<std::uint32_t> out;
+  for (const std::string& text : context.texts) out.push_back(source_.find_context(text));
+  return out;
+}
+
+std::uint32_t JointModel::input_of(std::size_t row, std::size_t k, std::span<const std::uint32_t> source,
+                                   std::span<const std::uint32_t> parse) const {
+  const std::size_t window = facts_->window();
+  if (row > source.size()) return JointVocabulary::kNone;
+  if (k >= window) {
+    if (row == source.size()) return JointVocabulary::kEnd;
+    return parse.empty() ? JointVocabulary::kNone : parse[row * kParseInputs + k - window];
+  }
+  if (row + k < facts_->before) return JointVocabulary::kBegin;
+  const std::size_t at = row + k - facts_->before;
+  return at < source.size() ? source[at] : JointVocabulary::kEnd;
+}
+
+JointModel::Rows JointModel::prepare(std::span<const std::uint32_t> source,
+                                     std::span<const std::uint32_t> parse) const {
+  const std::size_t hidden = facts_->hidden, embedding = facts_->embedding;
   Rows rows;
   rows.words_ = source.size();
   rows.hidden_ = hidden;
@@ -195,20 +220,15 @@ JointModel::Rows JointModel::prepare(std::span<const std::uint32_t> source) cons
   std::vector<float> common(bias_.begin(), bias_.end()), mean(embedding);
   if (facts_->sentence != 0) {
     for (const std::uint32_t word : source)
-      math_->add_scaled(mean.data(), source_embeddings_.data() + word * embedding, 1.0F / static_cast<float>(words),
-                        embedding);
+      math_->add_scaled(mean.data(), source_embeddings_.data() + word * embedding,
+                        1.0F / static_cast<float>(source.size()), embedding);
     inputs.front() = mean.data();
-    add(std::span(inputs).first(1), window, common.data());
+    add(std::span(inputs).first(1), facts_->affiliated(), common.data());
   }
   for (std::size_t row = 0; row < inputs.size(); ++row) std::ranges::copy(common, rows.values_.data() + row * hidden);
-  for (std::size_t k = 0; k < window; ++k) {
-    for (std::size_t row = 0; row < inputs.size(); ++row) {
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(row + k) - facts_->before;
-      const std::uint32_t edge = at < 0 ? JointVocabulary::kBegin : JointVocabulary::kEnd;
-      const std::uint32_t inside = at < 0 || at >= words ? edge : source[static_cast<std::size_t>(at)];
-      const std::uint32_t word = row == rows.none_row() ? JointVocabulary::kNone : inside;
-      inputs[row] = source_embeddings_.data() + word * embedding;
-    }
+  for (std::size_t k = 0; k < facts_->affiliated(); ++k) {
+    for (std::size_t row = 0; row < inputs.size(); ++row)
+      inputs[row] = source_embeddings_.data() + input_of(row, k, source, parse) * embedding;
     add(inputs, k, rows.values_.data());
   }
   return rows;

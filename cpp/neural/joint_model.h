@@ -4,7 +4,7 @@
 //
 // With one hidden layer, the network computes
 //
-//   hidden = tanh(sum over window of E_s[source] W_k + mean of E_s[source] W +
+//   hidden = tanh(sum over window and parse of E_s[source] W_k + mean of E_s[source] W +
 //                 sum over history of table_k[word] + bias)
 //
 //   log p = output[word] . hidden + output_bias[word] + share[word]
@@ -27,6 +27,7 @@
 #include "base/sections.h"
 #include "base/strings.h"
 #include "lm/vocabulary.h"
+#include "neural/parse_context.h"
 #include "neural/vector_math.h"
 
 namespace treeglot {
@@ -40,11 +41,15 @@ struct JointFacts {
   std::uint32_t hidden = 0;             // units of the first hidden layer: a multiple of 16
   std::uint32_t second = 0;             // units of the second hidden layer: a multiple of 16; 0: there is none
   std::uint32_t source_fallbacks = 0, target_fallbacks = 0;
-  std::uint32_t sentence = 0;  // 1: the mean of all source words is an input
+  std::uint16_t sentence = 0;  // 1: the mean of all source words is an input
+  std::uint16_t parse = 0;     // what is seen of the affiliated word's parse: the number of a ParseKind
 
   bool lexical() const { return history == 0; }
+  ParseKind parse_kind() const { return static_cast<ParseKind>(parse); }
   std::uint32_t window() const { return has_source != 0 ? before + 1 + after : 0; }
-  std::uint32_t sources() const { return window() + sentence; }         // inputs that are source words
+  // Inputs of the affiliated word: the words around it, then what the parse says of it.
+  std::uint32_t affiliated() const { return window() + (parse != 0 ? kParseInputs : 0); }
+  std::uint32_t sources() const { return affiliated() + sentence; }     // all inputs from the source
   std::uint32_t last() const { return second != 0 ? second : hidden; }  // units that the output sees
   friend bool operator==(const JointFacts&, const JointFacts&) = default;
 };
@@ -64,6 +69,7 @@ class JointVocabulary {
 
   std::uint32_t find(std::string_view word) const;  // of any text: never a special word other than <unk>
   std::uint32_t find_translation(std::string_view text) const { return text.empty() ? kNone : find(text); }
+  std::uint32_t find_context(std::string_view text) const;  // of a ParseContext, or a word
   std::string_view word(std::uint32_t id) const { return words_.word(id); }
   std::size_t size() const { return words_.size(); }
   std::uint32_t first_word() const { return first_word_; }  // all numbers before it are special words and fallbacks
@@ -109,7 +115,7 @@ class JointModel {
   std::uint64_t bytes() const { return sections_.size(); }
   std::span<const float> values(std::string_view section) const { return sections_.array<float>(section); }
 
-  // What the source words contribute to the hidden layer, bias included, a row per position. The rows of the words come
+  // What the source contributes to the hidden layer, bias included, a row per position. The rows of the words come
   // first. Then end_row() is for what is affiliated with the sentence's end, and none_row() for what is affiliated with
   // nothing.
   class Rows {
@@ -125,7 +131,9 @@ class JointModel {
     std::size_t words_ = 0, hidden_ = 0;
     std::vector<float> values_;
   };
-  Rows prepare(std::span<const std::uint32_t> source) const;
+  // `parse` has kParseInputs numbers for each word. It may be empty: then nothing is known of the parse.
+  Rows prepare(std::span<const std::uint32_t> source, std::span<const std::uint32_t> parse = {}) const;
+  std::vector<std::uint32_t> numbers(const ParseContext& context) const;
 
   // What the output sees, last() floats. `history` has facts().history numbers of target words, the newest first;
   // before the sentence's first word they are JointVocabulary::kBegin. Nothing is checked here.
@@ -137,6 +145,9 @@ class JointModel {
   double log_sum(const float* hidden) const;
 
  private:
+  // The number of a row's k-th input: a word of the window, or what the parse says.
+  std::uint32_t input_of(std::size_t row, std::size_t k, std::span<const std::uint32_t> source,
+                         std::span<const std::uint32_t> parse) const;
   void set_up();  // views on the sections; false sizes and numbers are FormatErrors
 
   // Rows of a matrix of weights, and the columns where they are not zero. In a mean of networks, the units of each see

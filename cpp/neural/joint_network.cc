@@ -167,7 +167,7 @@ void JointNetwork::draw_context(const Batch& batch, std::size_t row) {
   Random random(mixed(mixed(seed_, 5), batch.step * kRowsOfStep + row));
   if (random.uniform() < options_.short_history) {
     const auto known = static_cast<std::size_t>(random.uniform() * facts_.history);
-    std::fill(context + facts_.window() + known, context + width, JointVocabulary::kNone);
+    std::fill(context + facts_.affiliated() + known, context + width, JointVocabulary::kNone);
   }
 }
 
@@ -175,7 +175,7 @@ JointBatch JointNetwork::drawn(const Batch& batch, neural::Crew& crew, const neu
   draw_batch(batch, crew);
   JointBatch out;
   out.step = step;
-  out.mean_at = facts_.sentence != 0 ? static_cast<std::int64_t>(facts_.window()) : -1;
+  out.mean_at = facts_.sentence != 0 ? static_cast<std::int64_t>(facts_.affiliated()) : -1;
   out.begins.push_back(0);
   for (std::size_t row = 0; row < batch.chosen.size(); ++row) {
     for (std::size_t k = 0; k < batch.examples.width; ++k)
@@ -200,12 +200,12 @@ JointBatch JointNetwork::drawn(const Batch& batch, neural::Crew& crew, const neu
 }
 
 void JointNetwork::embed(const std::uint32_t* context, std::span<const std::uint32_t> source, float* out) const {
-  const std::size_t width = facts_.window() + facts_.history, dimensions = facts_.embedding;
+  const std::size_t width = facts_.affiliated() + facts_.history, dimensions = facts_.embedding;
   const float* const embeddings = values_[kEmbeddings].data();
   for (std::size_t k = 0; k < width; ++k)
     std::copy_n(embeddings + place(k, context[k]) * dimensions, dimensions, out + input(k));
   if (facts_.sentence == 0) return;
-  float* const mean = out + facts_.window() * dimensions;
+  float* const mean = out + facts_.affiliated() * dimensions;
   std::fill_n(mean, dimensions, 0.0f);
   for (const std::uint32_t word : source)
     neural::vector_math().add_scaled(mean, embeddings + word * dimensions, share_of_each(source), dimensions);
@@ -362,7 +362,7 @@ void JointNetwork::learn_embeddings(const Batch& batch, neural::Crew& crew, cons
     if (facts_.sentence == 0) continue;
     const std::span<const std::uint32_t> source = batch.examples.source(batch.chosen[row]);
     for (const std::uint32_t word : source)
-      uses.emplace_back(word, row * inputs_ + facts_.window() * dimensions, share_of_each(source));
+      uses.emplace_back(word, row * inputs_ + facts_.affiliated() * dimensions, share_of_each(source));
   }
   std::ranges::sort(uses);
   std::vector<std::size_t> begins;

@@ -103,10 +103,10 @@ class JointNetwork {
   // The embeddings of a context's words; those of the example's source words are added up in their mean.
   void embed(const std::uint32_t* context, std::span<const std::uint32_t> source, float* out) const;
   std::size_t input(std::size_t k) const {  // where the embedding of a context's k-th word is among the inputs
-    return (k < facts_.window() ? k : k + facts_.sentence) * facts_.embedding;
+    return (k < facts_.affiliated() ? k : k + facts_.sentence) * facts_.embedding;
   }
   std::size_t place(std::size_t k, std::uint32_t word) const {  // of the embedding of a context's k-th word
-    return k < facts_.window() ? word : source_words_ + word;
+    return k < facts_.affiliated() ? word : source_words_ + word;
   }
   void activate(const Layer& layer, const float* in, float* out, std::size_t rows) const;
   double output_row(std::uint32_t word, std::size_t row, std::size_t rows);

@@ -18,9 +18,8 @@ void add_score(const JointModel& model, const float* hidden, std::uint32_t word,
 
 }  // namespace
 
-void score_words(const JointModel& model, std::span<const std::uint32_t> source, std::span<const std::uint32_t> target,
+void score_words(const JointModel& model, const JointModel::Rows& rows, std::span<const std::uint32_t> target,
                  std::span<const Link> links, bool normalise, JointScores& out) {
-  const JointModel::Rows rows = model.prepare(source);
   std::vector<std::uint32_t> affiliated =
       affiliations(links, target.size(), static_cast<std::uint32_t>(rows.none_row()));
   affiliated.push_back(static_cast<std::uint32_t>(rows.end_row()));
@@ -35,11 +34,10 @@ void score_words(const JointModel& model, std::span<const std::uint32_t> source,
   }
 }
 
-void score_translations(const JointModel& model, std::span<const std::uint32_t> source,
+void score_translations(const JointModel& model, const JointModel::Rows& rows,
                         std::span<const std::uint32_t> translations, bool normalise, JointScores& out) {
-  const JointModel::Rows rows = model.prepare(source);
   std::vector<float> hidden(model.facts().last());
-  for (std::size_t at = 0; at < source.size(); ++at) {
+  for (std::size_t at = 0; at < rows.words(); ++at) {
     model.hidden(rows[at], nullptr, hidden.data());
     add_score(model, hidden.data(), translations[at], normalise, out);
   }

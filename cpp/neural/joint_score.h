@@ -15,12 +15,12 @@ struct JointScores {
   std::vector<double> log_sums;          // JointModel::log_sum at each, if asked for
 };
 
-// Adds the scores of one sentence pair. `normalise` subtracts log_sums, which makes them exact probabilities. All
-// numbers and links are trusted.
-void score_words(const JointModel& model, std::span<const std::uint32_t> source, std::span<const std::uint32_t> target,
+// Adds the scores of one sentence pair, whose source is prepared. `normalise` subtracts log_sums, which makes them
+// exact probabilities. All numbers and links are trusted.
+void score_words(const JointModel& model, const JointModel::Rows& rows, std::span<const std::uint32_t> target,
                  std::span<const Link> links, bool normalise, JointScores& out);
 // Those of a lexical model: a score for each source word, given the number of its translation.
-void score_translations(const JointModel& model, std::span<const std::uint32_t> source,
+void score_translations(const JointModel& model, const JointModel::Rows& rows,
                         std::span<const std::uint32_t> translations, bool normalise, JointScores& out);
 
 }  // namespace treeglot

@@ -32,7 +32,7 @@ struct State {
 
 std::uint64_t key_of(const JointCorpus& corpus, const JointCorpus& held_out, const JointTrainOptions& o) {
   std::uint64_t key = hash_number(hash_number(JointModel::kVersion) + corpus.checksum()) + held_out.checksum();
-  const std::int64_t history = joint_facts(o).history;
+  const std::int64_t history = o.lexical ? 0 : o.history;
   for (const std::int64_t value : {history, o.before, o.after, std::int64_t{o.source}, std::int64_t{o.sentence},
                                    o.embedding, o.hidden, o.second, o.least_source, o.least_target, o.least_fallback,
                                    o.loss.samples, o.loss.frequent, o.batch, o.epochs, o.patience, o.seed})
@@ -40,7 +40,7 @@ std::uint64_t key_of(const JointCorpus& corpus, const JointCorpus& held_out, con
   for (const double value :
        {o.loss.penalty, o.loss.dropout, o.loss.input_dropout, o.loss.short_history, o.rate, o.decay})
     key = hash_number(key + std::bit_cast<std::uint64_t>(value));
-  return key;
+  return o.parse ? hash_number(key + 1) : key;
 }
 
 void save_block(Sections& sections, const std::string& name, const JointNetwork::Values& values) {
@@ -59,16 +59,14 @@ bool load_block(const Sections& sections, const std::string& name, JointNetwork:
   return true;
 }
 
-// The numbers of all words. An empty text is a missing translation if the corpus is `lexical`.
-std::vector<std::uint32_t> find_all(const Symbols& symbols, const JointWords& words, bool lexical = false) {
+// The numbers of all words, by a way to find them.
+using Find = std::uint32_t (JointVocabulary::*)(std::string_view) const;
+std::vector<std::uint32_t> find_all(const Symbols& symbols, const JointWords& words, Find find) {
   Sections sections(JointModel::kKind, JointModel::kVersion);
   Vocabulary::add_sections(words.texts, sections);
   const JointVocabulary vocabulary(sections, "words", words.fallbacks);
   std::vector<std::uint32_t> out;
-  for (Symbol word = 0; word < symbols.size(); ++word) {
-    const std::string_view text = symbols.text(word);
-    out.push_back(lexical ? vocabulary.find_translation(text) : vocabulary.find(text));
-  }
+  for (Symbol word = 0; word < symbols.size(); ++word) out.push_back((vocabulary.*find)(symbols.text(word)));
   return out;
 }
 
@@ -80,14 +78,16 @@ class Run {
         file_(std::move(file)),
         watch_(watch),
         learner_(learner),
-        facts_(joint_facts(options)),
+        facts_(joint_facts(options, corpus.parse_kind())),
         source_(choose_words(corpus, false, static_cast<std::uint64_t>(options.least_source),
                              static_cast<std::uint64_t>(options.least_fallback))),
         target_(choose_words(corpus, true, static_cast<std::uint64_t>(options.least_target),
                              static_cast<std::uint64_t>(options.least_fallback))),
         examples_(make_examples(corpus, facts_, source_.numbers, target_.numbers)),
-        held_out_(make_examples(held_out, facts_, find_all(held_out.source_words(), source_),
-                                find_all(held_out.target_words(), target_, held_out.lexical()))),
+        held_out_(
+            make_examples(held_out, facts_, find_all(held_out.source_words(), source_, &JointVocabulary::find_context),
+                          find_all(held_out.target_words(), target_,
+                                   held_out.lexical() ? &JointVocabulary::find_translation : &JointVocabulary::find))),
         network_(facts_, source_.texts.size(), target_.counts, options.loss, static_cast<std::uint64_t>(options.seed)),
         best_(network_.values()),
         crew_(threads),
@@ -251,13 +251,14 @@ class Run {
 
 }  // namespace
 
-JointFacts joint_facts(const JointTrainOptions& options) {
+JointFacts joint_facts(const JointTrainOptions& options, ParseKind parse) {
   JointFacts facts;
   facts.history = options.lexical ? 0 : static_cast<std::uint32_t>(options.history);
   facts.before = static_cast<std::uint32_t>(options.before);
   facts.after = static_cast<std::uint32_t>(options.after);
   facts.has_source = options.source ? 1 : 0;
   facts.sentence = options.source && options.sentence ? 1 : 0;
+  facts.parse = options.parse ? static_cast<std::uint16_t>(parse) : 0;
   facts.embedding = static_cast<std::uint32_t>(options.embedding);
   facts.hidden = static_cast<std::uint32_t>(options.hidden);
   facts.second = static_cast<std::uint32_t>(options.second);
@@ -282,6 +283,7 @@ void JointTrainOptions::check() const {
   constexpr std::int64_t kMany = std::int64_t{1} << 31;
   within("history", history, 1, 16);
   if (lexical && !source) refuse("a lexical model without source words; expected one of both");
+  if (parse && !source) refuse("a model of parses without source words; expected both");
   within("before", before, 0, 64);
   within("after", after, 0, 64);
   units("embedding", embedding, 16);
@@ -314,6 +316,11 @@ JointModel train_joint(const JointCorpus& corpus, const JointCorpus& held_out, c
   if (held_out.pairs() == 0) throw std::invalid_argument("there are no held-out sentence pairs");
   if (options.source && corpus.unlinked() == corpus.pairs())
     throw std::invalid_argument("no sentence pair has links; expected word alignments");
+  if (options.parse && corpus.parse_kind() == ParseKind::none)
+    throw std::invalid_argument("no sentence pair has a parse; expected parses of the source sentences");
+  if (options.parse && held_out.parse_kind() != corpus.parse_kind())
+    throw std::invalid_argument("held-out sentence pairs have " + std::string(parse_kind_name(held_out.parse_kind())) +
+                                "; expected " + std::string(parse_kind_name(corpus.parse_kind())));
   if (corpus.examples() > Symbols::kNone) throw std::length_error("a corpus has fewer than 2^32 target words");
   return Run(corpus, held_out, options, threads, file, watch, learner).train();
 }

@@ -21,6 +21,7 @@ struct JointTrainOptions {
   bool source = true;    // false: a plain language model
   bool sentence = true;  // the mean of all source words is an input
   bool lexical = false;  // translations of source words are predicted, without history
+  bool parse = false;    // what the parse says of the affiliated word is seen, too
   std::int64_t embedding = 96, hidden = 256, second = 0;
   std::int64_t least_source = 2, least_target = 2;  // occurrences of words that are not rare
   std::int64_t least_fallback = 20;                 // tokens of rare words that have a common fallback
@@ -36,8 +37,8 @@ struct JointTrainOptions {
   void check() const;  // throws std::invalid_argument
 };
 
-// The dimensions of the model that these options make.
-JointFacts joint_facts(const JointTrainOptions& options);
+// The dimensions of the model that these options make of a corpus with such parses.
+JointFacts joint_facts(const JointTrainOptions& options, ParseKind parse);
 
 struct JointEpoch {
   std::uint64_t epoch = 0;  // from 1 on

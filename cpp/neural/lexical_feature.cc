@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/hash_index.h"
+#include "neural/joint_feature.h"
 
 namespace treeglot {
 
@@ -20,11 +21,9 @@ void LexicalFeature::begin_sentence(const SearchedSentence& sentence) {
   ++sentence_;
   first_added_ = sentence.first;
   added_.assign(sentence.added.begin(), sentence.added.end());
-  std::vector<std::uint32_t> source;
-  for (const std::string_view word : sentence.source) source.push_back(model_->source().find(word));
-  const JointModel::Rows rows = model_->prepare(source);
-  hidden_.resize(source.size() * units_);
-  for (std::size_t at = 0; at < source.size(); ++at) model_->hidden(rows[at], nullptr, hidden_.data() + at * units_);
+  const JointModel::Rows rows = prepared(*model_, sentence);
+  hidden_.resize(rows.words() * units_);
+  for (std::size_t at = 0; at < rows.words(); ++at) model_->hidden(rows[at], nullptr, hidden_.data() + at * units_);
   sources_ = EdgeSources(sentence.forest);
 }
 

@@ -2531,10 +2531,15 @@ class JointModel:
     def values(self, section: str) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', writable=False)]:
         """The numbers of a section."""
 
-    def score(self, source: Sequence[str], target: Sequence[str], links: Alignment, normalise: bool = False) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    def score(self, source: Sequence[str], target: Sequence[str], links: Alignment, normalise: bool = False, parse: Tree | ParseForest | Dependency | None = None) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """
-        The log probability of each target word and of the sentence's end, and the logs of the sums over all words at each. A lexical model has one for each source word: that of its translation. Normalised probabilities are exact; others trust the model's self-normalisation and have no sums.
+        The log probability of each target word and of the sentence's end, and the logs of the sums over all words at each. A lexical model has one for each source word: that of its translation. Normalised probabilities are exact; others trust the model's self-normalisation and have no sums. A model that sees parses needs that of the source.
         """
+
+def parse_context(parse: Tree | ParseForest | Dependency) -> list[str]:
+    """
+    What a joint model sees of a source parse: four texts for each word (docs/neural.md).
+    """
 
 def affiliations(links: Alignment, target_words: int, none: int) -> list[int]:
     """For each target word the position of its affiliated source word."""
@@ -3076,7 +3081,7 @@ class JointCorpus:
     def examples(self) -> int:
         """Target words and sentence ends; of a lexical corpus, source words."""
 
-    def add(self, source: Sequence[str], target: Sequence[str], links: Alignment) -> None:
+    def add(self, source: Sequence[str], target: Sequence[str], links: Alignment, parse: Tree | ParseForest | Dependency | None = None) -> None:
         """One more pair."""
 
 class JointEpoch:

@@ -11,7 +11,7 @@ import slow_dependents
 import slow_forest
 from forest_rules import ForestRule, forest_table
 from hypothesis import given, settings
-from neural_models import Reference, random_model
+from neural_models import CONSTITUENTS, DEPENDENCIES, Reference, random_model
 from small_lm import LM
 
 from treeglot import ParseForest
@@ -29,34 +29,47 @@ MODELS = [
 # Translations of several words; the grammars have the words u, v and a.
 LEXICAL = random_model(["a", "b"], ["u", "v", "u v", "v u", "u u"], seed=9, history=0, before=1, after=2, hidden=16)
 LEXICAL_WEIGHT = 0.9
+# Networks that see what the parses of the grammars say. They do not know some labels.
+LABELS = [f"label {label}" for label in ("S", "NP", "P")]
+PARSED = {
+    kind: random_model(["a", "b", *LABELS], ["u", "v", "a"], seed=kind, history=2, before=1, after=1, parse=kind)
+    for kind in (CONSTITUENTS, DEPENDENCIES)
+}
+PARSED_WEIGHT = 0.6
 Make = Callable[[FeatureSet, SearchOptions], Matcher]
 
 
-def decoders(table: Any, weights: dict[str, float], make: Make, history: int, **search: Any) -> list[Decoder]:
-    """One that does not heed the model's score, and one that does."""
+def decoders(
+    table: Any, weights: dict[str, float], make: Make, history: int, parse: int = 0, **search: Any
+) -> list[Decoder]:
+    """One that does not heed the models' scores, and one that does. With `parse`, a model sees such parses."""
     made = []
     for weight in (0.0, WEIGHT):
         features = FeatureSet(table)
         features.add_ngram(LM)
         features.add_joint(MODELS[history - 1])
         features.add_joint(LEXICAL, "neural_lexical")
+        if parse:
+            features.add_joint(PARSED[parse], "neural_parse")
         options = SearchOptions(pop_limit=0, per_source=0, **search)
         lexical = LEXICAL_WEIGHT if weight else 0.0
         own = [("neural", weight), ("neural_lexical", lexical)]
+        own += [("neural_parse", PARSED_WEIGHT if weight else 0.0)] * bool(parse)
         made.append(Decoder(features, make(features, options), [*weights.items(), *own], options))
     return made
 
 
-def check(decoders: Sequence[Decoder], source: Any, words: Sequence[str], history: int) -> None:
+def check(decoders: Sequence[Decoder], source: Any, words: Sequence[str], history: int, parse: int = 0) -> None:
     """Derivations, their values and the order of an exact search are those that NumPy's scores give."""
     reference, lexical = Reference(MODELS[history - 1]), Reference(LEXICAL)
+    parsed = Reference(PARSED[parse]) if parse else None
     plain, neural = (decoder.translate_batch([source], MOST, False, 1)[0] for decoder in decoders)
     assert plain.problem == neural.problem == ""
     if len(plain.hypotheses) == MOST:
         return
-    known: dict[Any, tuple[float, float]] = {}
+    known: dict[Any, tuple[float, float, float]] = {}
 
-    def expected(hypothesis: Any) -> tuple[float, float]:
+    def expected(hypothesis: Any) -> tuple[float, float, float]:
         key = hypothesis.text, hypothesis.affiliations, hypothesis.links
         if key not in known:
             target = hypothesis.text.split()
@@ -64,15 +77,17 @@ def check(decoders: Sequence[Decoder], source: Any, words: Sequence[str], histor
             known[key] = (
                 sum(reference.score(words, target, links)),
                 sum(lexical.score(words, target, Alignment(hypothesis.links))),
+                sum(parsed.score(words, target, links, source)) if parsed else 0.0,
             )
         return known[key]
 
     def whole(hypothesis: Any) -> float:
-        joint, by_source = expected(hypothesis)
-        return float(hypothesis.score + WEIGHT * joint + LEXICAL_WEIGHT * by_source)
+        joint, by_source, by_parse = expected(hypothesis)
+        return float(hypothesis.score + WEIGHT * joint + LEXICAL_WEIGHT * by_source + PARSED_WEIGHT * by_parse)
 
     for hypothesis in (*plain.hypotheses[:60], *neural.hypotheses[:60]):
-        joint, by_source = expected(hypothesis)
+        joint, by_source, by_parse = expected(hypothesis)
+        assert hypothesis.features.get("neural_parse", 0.0) == pytest.approx(by_parse, abs=1e-4)
         assert hypothesis.features["neural"] == pytest.approx(joint, abs=1e-4)
         assert hypothesis.features["neural_lexical"] == pytest.approx(by_source, abs=1e-4)
     assert len(neural.hypotheses) == len(plain.hypotheses)
@@ -100,8 +115,8 @@ def test_forests(case: tuple[ParseForest, list[ForestRule]]) -> None:
     def make(features: FeatureSet, search: SearchOptions) -> Matcher:
         return ForestMatcher(features, slow_forest.HEADS, search)
 
-    made = decoders(table, weights, make, history, forest_margin=float("inf"), step_limit=0)
-    check(made, forest, forest.words, history)
+    made = decoders(table, weights, make, history, CONSTITUENTS, forest_margin=float("inf"), step_limit=0)
+    check(made, forest, forest.words, history, CONSTITUENTS)
 
 
 @settings(max_examples=60)
@@ -112,5 +127,6 @@ def test_dependency_trees(case: slow_dependents.Case) -> None:
     def make(features: FeatureSet, search: SearchOptions) -> Matcher:
         return HeadDependentsMatcher(features, None, search, True)
 
-    made = decoders(slow_dependents.compiled(case.rules), slow_dependents.WEIGHTS, make, history)
-    check(made, case.tree, case.tree.words, history)
+    table = slow_dependents.compiled(case.rules)
+    made = decoders(table, slow_dependents.WEIGHTS, make, history, DEPENDENCIES)
+    check(made, case.tree, case.tree.words, history, DEPENDENCIES)

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neural_models import Reference, random_model, slow_affiliations
+from neural_models import CONSTITUENTS, DEPENDENCIES, Reference, random_model, slow_affiliations, slow_context
 
 from treeglot import FormatError, _core
-from treeglot.syntax import Alignment
+from treeglot.syntax import Alignment, Dependency, ParseForest, Tree
 
 SOURCE, TARGET = ["das", "ist", "ein", "haus"], ["this", "is", "a", "house"]
 KIND, VERSION = "neural-joint", 2
@@ -49,6 +49,68 @@ def test_scores_are_those_of_numpy(shape: dict[str, int]) -> None:
             np.testing.assert_allclose(scores, expected, atol=1e-4)
             assert len(sums) == (len(scores) if normalise else 0)
             assert len(scores) == (len(source) if shape.get("history") == 0 else len(target) + 1)
+
+
+LABELS = [f"label {label}" for label in ("TOP", "S", "NP", "VP", "DT", "NN", "VB", "nsubj")]
+TREE = Tree.parse("(TOP (S (NP (DT das)) (VP (VB ist) (NP (XX ein) (NN haus)))))")
+PARSES = {
+    CONSTITUENTS: [TREE, ParseForest.from_tree(TREE), Tree()],
+    DEPENDENCIES: [
+        Dependency(SOURCE, [1, -1, 3, 1], ["DT", "VB", "XX", "NN"], ["nsubj", "root", "det", "obj"]),
+        Dependency(SOURCE, [1, -2, 3, 1]),
+        Dependency([], []),
+    ],
+}
+
+
+def test_a_parse_says_four_things_of_each_word() -> None:
+    found = _core.parse_context(TREE)
+    texts = [found[at : at + 4] for at in range(0, len(found), 4)]
+    assert [[text.removeprefix("label ") for text in each] for each in texts] == [
+        ["DT", "NP", "TOP", "NP"],
+        ["VB", "VP", "VP", "VB"],
+        ["XX", "NP", "NP", "XX"],
+        ["NN", "NP", "NN", "TOP"],
+    ]
+    assert all(text.startswith("label ") for text in found)
+    assert _core.parse_context(PARSES[DEPENDENCIES][0]) == [
+        *("label DT", "label nsubj", "ist", "label VB"),
+        *("label VB", "label root", "", ""),
+        *("label XX", "label det", "haus", "label NN"),
+        *("label NN", "label obj", "ist", "label VB"),
+    ]
+    for parses in PARSES.values():
+        for parse in parses:
+            assert _core.parse_context(parse) == [text for texts in slow_context(parse) for text in texts]
+
+
+@pytest.mark.parametrize("kind", [CONSTITUENTS, DEPENDENCIES])
+@pytest.mark.parametrize("shape", [{}, {"history": 0}, {"second": 16, "sentence": False}])
+def test_scores_with_a_parse_are_those_of_numpy(kind: int, shape: dict[str, Any]) -> None:
+    model = random_model([*SOURCE, *LABELS], TARGET, parse=kind, source_fallbacks=["<*X>"], **shape)
+    assert model.facts["parse"] == kind
+    reference, links = Reference(model), Alignment([(0, 0), (1, 1), (3, 3)])
+    found = []
+    for parse in PARSES[kind]:
+        scores, _ = model.score(SOURCE, TARGET, links, parse=parse)
+        np.testing.assert_allclose(scores, reference.score(SOURCE, TARGET, links, parse), atol=1e-4)
+        found.append(scores.tolist())
+    assert found[0] != found[-1]
+
+
+def test_a_model_that_sees_parses_needs_one_of_their_kind() -> None:
+    model = random_model([*SOURCE, *LABELS], TARGET, parse=CONSTITUENTS)
+    problem = r"a model that sees constituents of 4 words was given "
+    for parse, found in [
+        (None, "no parse of 0"),
+        (PARSES[DEPENDENCIES][0], "dependencies of 4"),
+        (Tree.parse("(S (NP a))"), "constituents of 1"),
+    ]:
+        with pytest.raises(ValueError, match=problem + found):
+            model.score(SOURCE, TARGET, Alignment([(0, 0)]), parse=parse)
+    plain = random_model(SOURCE, TARGET)
+    links = Alignment([(0, 0)])
+    assert plain.score(SOURCE, TARGET, links, parse=TREE)[0].tolist() == plain.score(SOURCE, TARGET, links)[0].tolist()
 
 
 @pytest.mark.parametrize("length", [16, 32, 48, 256, 272])

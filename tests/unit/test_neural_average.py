@@ -16,7 +16,7 @@ from treeglot.cli import main
 from treeglot.neural.average import average
 from treeglot.neural.options import JointOptions
 from treeglot.neural.train import load_joint, train_joint
-from treeglot.syntax import Alignment
+from treeglot.syntax import Alignment, Dependency
 
 SOURCE, TARGET = ["das", "ist", "ein", "haus"], ["this", "is", "a", "house"]
 PAIRS: list[tuple[list[str], list[str], list[tuple[int, int]]]] = [
@@ -35,6 +35,7 @@ PAIRS: list[tuple[list[str], list[str], list[tuple[int, int]]]] = [
         [{"second": 16}, {"second": 32, "hidden": 16}],
         [{"has_source": False, "embedding": 0}] * 2,
         [{"sentence": False, "before": 0, "after": 3}] * 3,
+        [{"parse": 2}, {"parse": 2, "embedding": 32}],
     ],
 )
 def test_scores_are_means(shapes: list[dict[str, Any]], tmp_path: Path) -> None:
@@ -48,19 +49,22 @@ def test_scores_are_means(shapes: list[dict[str, Any]], tmp_path: Path) -> None:
     assert made.facts["hidden"] == sum(model.facts["hidden"] for model in models)
     for source, target, links in PAIRS:
         each = []
+        parse = Dependency(source, [at - 1 for at in range(len(source))])
         for model in models:  # the share of a fallback is that of the first: networks of one corpus have the same
             words = [*model.target_ids(target), 2]
-            own = Reference(model).score(source, target, Alignment(links))
+            own = Reference(model).score(source, target, Alignment(links), parse)
             each.append(np.array(own) - model.values("share")[words] + share[words])
-        found, _ = made.score(source, target, Alignment(links))
+        found, _ = made.score(source, target, Alignment(links), parse=parse)
         np.testing.assert_allclose(found, np.mean(each, axis=0), atol=1e-5)
-        np.testing.assert_allclose(found, Reference(made).score(source, target, Alignment(links)), atol=1e-5)
+        expected = Reference(made).score(source, target, Alignment(links), parse)
+        np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize(
     ("other", "problem"),
     [
         ({"history": 2}, "joint model 2 has history 2; the first has 3"),
+        ({"parse": 1}, "joint model 2 has parse 1; the first has 0"),
         ({"second": 16}, "another number of hidden layers"),
         ({"source": ["das", "war", "ein", "haus"]}, "joint model 2 has other source words than the first"),
         ({"target_fallbacks": ["<*ed>"]}, "has target_fallbacks 1; the first has 0"),

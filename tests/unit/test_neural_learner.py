@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from neural_models import linked_pairs, written
+from neural_models import linked_pairs, parsed_pairs, written
 
 from treeglot import _core
 from treeglot.base.errors import OptionError, TreeglotError, UsageError
@@ -29,6 +29,7 @@ VARIANTS: list[dict[str, Any]] = [
     {"dropout": 0.0, "input_dropout": 0.0, "sentence": False},
     {"monolingual": True},
     {"lexical": True},
+    {"parse": True},
 ]
 Doubles = npt.NDArray[np.float64]
 
@@ -129,8 +130,8 @@ class NumpyLearner:
 
 def corpora(options: JointOptions, count: int = 150) -> tuple[_core.JointCorpus, _core.JointCorpus]:
     both = _core.JointCorpus(options.lexical), _core.JointCorpus(options.lexical)
-    for number, pair in enumerate(linked_pairs(count), start=1):
-        both[number % options.held_out == 0].add(*pair)
+    for number, pair in enumerate(parsed_pairs(count), start=1):
+        both[number % options.held_out == 0].add(*pair[: 4 if options.parse else 3])
     return both
 
 

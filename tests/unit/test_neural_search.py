@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from neural_models import Reference, random_model, slow_affiliations
+from neural_models import CONSTITUENTS, DEPENDENCIES, Reference, random_model, slow_affiliations
 from small_models import LINES, sources, trained
 
-from treeglot import FormatError, UsageError
+from treeglot import FormatError, ParseForest, UsageError
 from treeglot._core import Hypothesis
 from treeglot.cli import main
 from treeglot.decode import Translator
@@ -21,10 +21,10 @@ from treeglot.foreign.export import export
 from treeglot.models import load
 from treeglot.models.joint import join
 from treeglot.models.kinds import find_kind
-from treeglot.models.neural import add_neural
+from treeglot.models.neural import add_neural, seen_parse
 from treeglot.neural.average import average
 from treeglot.neural.options import JointOptions
-from treeglot.syntax import Alignment
+from treeglot.syntax import Alignment, Dependency
 
 KINDS = ("hiero", "c2s-wf-s2s", "c2d", "dep2str", "dep2str-aug", "t2t-fuzzy")
 WEIGHT = 0.4
@@ -129,6 +129,84 @@ def test_a_lexical_network_scores_the_translation_of_each_source_word(models: di
             expected = reference.score(found.words, hypothesis.text.split(), Alignment(hypothesis.links))
             assert len(expected) == len(found.words)
             assert hypothesis.features["neural_lexical"] == pytest.approx(sum(expected), abs=1e-4)
+
+
+PARSED_KINDS = {"c2s": CONSTITUENTS, "c2d": CONSTITUENTS, "t2s": CONSTITUENTS, "dep2str-aug": DEPENDENCIES}
+TINY = JointOptions(embedding=16, hidden=16, epochs=1, batch=16, held_out=2, parse=True)
+
+
+@pytest.fixture(scope="module")
+def parsed_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Models with networks that were trained with the parses that the models were trained with."""
+    made = {}
+    for kind in PARSED_KINDS:
+        options = find_kind(kind).options(neural=True, neural_lexical=True, network=TINY)
+        made[kind] = trained(kind, tmp_path_factory.mktemp(kind) / "model", options=options)
+    return made
+
+
+@pytest.mark.parametrize("kind", PARSED_KINDS)
+def test_networks_see_what_the_parse_says(parsed_models: dict[str, Any], kind: str) -> None:
+    model = parsed_models[kind]
+    networks = {"neural": model.translator.neural, "neural_lexical": model.translator.networks["lexical"]}
+    given = [model.reader.kind.prepare(source) for source in sources(kind)]
+    one, two, four = (model.translator.translate_batch(given, 5, threads=threads) for threads in (1, 2, 4))
+    assert [[h.score for h in found.hypotheses] for found in one] == [[h.score for h in f.hypotheses] for f in two]
+    assert [[h.score for h in found.hypotheses] for found in one] == [[h.score for h in f.hypotheses] for f in four]
+    for source, found in zip(given, one, strict=True):
+        assert found.hypotheses, found.problem
+        for name, network in networks.items():
+            assert network.facts["parse"] == PARSED_KINDS[kind]
+            assert any(word.startswith("label ") for word in network.source_words())
+            assert seen_parse(network, found) == source
+            for hypothesis in found.hypotheses:
+                joint = Alignment([(at, i) for i, at in enumerate(hypothesis.affiliations)])
+                links = Alignment(hypothesis.links) if name == "neural_lexical" else joint
+                expected = Reference(network).score(found.words, hypothesis.text.split(), links, source)
+                assert hypothesis.features[name] == pytest.approx(sum(expected), abs=1e-4)
+    explained = model.explain(sources(kind)[0])
+    best = explained.translation.best.features
+    assert sum(one.score for one in explained.neural) == pytest.approx(best["neural"], abs=1e-4)
+    shown = sum(one.score for one in explained.networks["lexical"])
+    assert shown == pytest.approx(best["neural_lexical"], abs=1e-4)
+
+
+def test_a_network_sees_dependencies_that_are_made_of_a_forest(parsed_models: dict[str, Any]) -> None:
+    model = parsed_models["dep2str-aug"]
+    for source in sources("c2s"):
+        [found] = model.translator.translate_batch([model.reader.kind.prepare(source)], 5)
+        assert isinstance(found.given, ParseForest) and found.tree is not None
+        for hypothesis in found.hypotheses:
+            links = Alignment([(at, i) for i, at in enumerate(hypothesis.affiliations)])
+            reference = Reference(model.translator.neural)
+            expected = reference.score(found.words, hypothesis.text.split(), links, found.tree)
+            assert hypothesis.features["neural"] == pytest.approx(sum(expected), abs=1e-4)
+
+
+def test_what_has_no_parse_is_refused_by_a_network_that_sees_parses(
+    parsed_models: dict[str, Any], models: dict[str, Any], tmp_path: Path
+) -> None:
+    for kind, seen in {"c2s": "constituents", "dep2str-aug": "dependencies"}.items():
+        model = parsed_models[kind]
+        [found] = model.translator.translate_batch([LINES[0]], 1)
+        assert found.problem == (
+            f"the input has no {seen}, which the neural network of the model sees; expected a parse with them"
+        )
+        unparsed = Dependency(LINES[0], [-2] * len(LINES[0])) if kind == "dep2str-aug" else None
+        if unparsed is not None:  # a failed parse says nothing, as in training
+            [found] = model.translator.translate_batch([unparsed], 1)
+            assert found.hypotheses, found.problem
+    network = Path(parsed_models["c2s"].directory) / "neural.bin"
+    for kind, reads in {"hiero": "no parses", "dep2str": "dependencies"}.items():
+        problem = f"sees constituents of source parses, and a {kind} model reads {reads}; expected a network that sees"
+        with pytest.raises(UsageError, match=problem):
+            add_neural(models[kind].directory, network)
+    add_neural(models["c2d"].directory, network, name="parsed", weight=0.0)
+    problem = (
+        r"network.parse is true, and a hiero model translates sentences without parses; expected false, or another"
+    )
+    with pytest.raises(UsageError, match=problem):
+        trained("hiero", tmp_path / "model", options=find_kind("hiero").options(neural=True, network=TINY))
 
 
 def test_a_plain_language_model_and_a_mean_score_as_numpy_does(tmp_path: Path) -> None:

@@ -7,14 +7,14 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from neural_models import Reference, written
+from neural_models import CONSTITUENTS, DEPENDENCIES, Reference, parsed_pairs, written
 from neural_models import linked_pairs as pairs
 
 from treeglot import _core
@@ -22,8 +22,8 @@ from treeglot.base.errors import FormatError, OptionError, TreeglotError, UsageE
 from treeglot.cli import main
 from treeglot.models.neural import tell_unused_states
 from treeglot.neural.options import JointOptions
-from treeglot.neural.train import LinkedPair, load_joint, train_joint
-from treeglot.syntax import Alignment
+from treeglot.neural.train import LinkedPair, ParsedPair, load_joint, train_joint
+from treeglot.syntax import Alignment, Tree, write
 
 SMALL = JointOptions(
     history=2, before=1, after=1, embedding=16, hidden=16, epochs=4, batch=64, held_out=10, rate=0.01, least_fallback=3
@@ -31,7 +31,7 @@ SMALL = JointOptions(
 BLOCKS = ("embeddings", "weights", "bias", "second.weights", "second.bias", "output", "output.bias")
 
 
-def corpus_of(given: list[LinkedPair], lexical: bool = False) -> _core.JointCorpus:
+def corpus_of(given: Sequence[LinkedPair | ParsedPair], lexical: bool = False) -> _core.JointCorpus:
     corpus = _core.JointCorpus(lexical)
     for pair in given:
         corpus.add(*pair)
@@ -50,7 +50,7 @@ def slow_loss(
     o: JointOptions,
 ) -> float:
     """The mean loss of examples by NumPy, over all words and without dropout."""
-    window = o.before + 1 + o.after if not o.monolingual else 0
+    window = (o.before + 1 + o.after if not o.monolingual else 0) + 4 * o.parse
     target_words = len(values["output.bias"])
     embeddings = values["embeddings"].reshape(-1, o.embedding)
     places = contexts.astype(np.int64)
@@ -77,11 +77,13 @@ def slow_loss(
         {"sentence": False},
         {"history": 1, "before": 0, "after": 2},
         {"lexical": True},
+        {"parse": True},
+        {"parse": True, "sentence": False, "second": 16},
     ],
 )
 def test_gradients_are_the_numerical_ones(more: dict[str, Any]) -> None:
     options = dataclasses.replace(SMALL, samples=0, dropout=0, input_dropout=0, short_history=0, **more)
-    given = pairs(12)
+    given: Sequence[LinkedPair | ParsedPair] = parsed_pairs(12) if options.parse else pairs(12)
     network = _core.JointGradients(corpus_of(given, options.lexical), core_options(options))
     draw = np.random.default_rng(3)
     for block in BLOCKS:  # far enough from zero, so that every unit matters
@@ -150,6 +152,86 @@ def test_the_model_has_the_scores_of_the_network() -> None:
     assert network.loss() == pytest.approx(np.mean(loss), rel=1e-4)
     core = [-score for pair in given for score in model.score(*pair, True)[0]]
     np.testing.assert_allclose(core, loss, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", [CONSTITUENTS, DEPENDENCIES])
+def test_a_model_that_sees_parses_has_the_scores_of_the_network(kind: int) -> None:
+    options = dataclasses.replace(
+        SMALL, parse=True, samples=0, dropout=0, input_dropout=0, short_history=0, penalty=0.0
+    )
+    given = [pair for pair in parsed_pairs(12, kind) if pair[3] is not None]
+    network = _core.JointGradients(corpus_of(given), core_options(options))
+    draw = np.random.default_rng(3)
+    for block in BLOCKS:
+        network.set(block, draw.normal(0, 0.3, len(network.values(block))).astype(np.float32))
+    model = network.model()
+    assert model.facts["parse"] == kind
+    assert "label T1" in model.source_words() and ("label TOP" in model.source_words()) == (kind == CONSTITUENTS)
+    loss = [-score for pair in given for score in Reference(model).score(*pair, normalise=True)]
+    assert network.loss() == pytest.approx(np.mean(loss), rel=1e-4)
+    core = [-score for *pair, parse in given for score in model.score(*pair, True, parse)[0]]
+    np.testing.assert_allclose(core, loss, atol=1e-4)
+
+
+def ambiguous_pairs(count: int) -> list[ParsedPair]:
+    """Pairs of one word, whose translation only the label around it tells."""
+    draw = np.random.default_rng(1)
+    links = Alignment([(0, 0)])
+    bits = enumerate(draw.integers(0, 2, count))
+    return [([f"s{n % 3}"], [f"t{bit}"], links, Tree.parse(f"(L{bit} (T s{n % 3}))")) for n, bit in bits]
+
+
+def test_a_network_learns_from_parses(tmp_path: Path) -> None:
+    options = dataclasses.replace(SMALL, epochs=3, dropout=0.1, input_dropout=0.0)
+    given = ambiguous_pairs(400)
+    perplexities: dict[bool, list[float]] = {True: [], False: []}
+    for parse, found in perplexities.items():
+        chosen = dataclasses.replace(options, parse=parse)
+        model = train_joint(given, chosen, report=lambda epoch, found=found: found.append(epoch.perplexity))
+        assert any(word.startswith("label ") for word in model.source_words()) == parse
+    assert min(perplexities[True]) < 1.25 < 1.35 < min(perplexities[False])
+
+
+@pytest.mark.parametrize("kind", [CONSTITUENTS, DEPENDENCIES])
+def test_threads_and_a_kill_do_not_change_a_model_that_sees_parses(tmp_path: Path, kind: int) -> None:
+    options = dataclasses.replace(SMALL, epochs=2, samples=30, frequent=8, parse=True)
+    given, found = parsed_pairs(150, kind), []
+    for threads in (1, 2, 4):
+        train_joint(given, options, threads=threads).write(str(tmp_path / "model"))
+        found.append((tmp_path / "model").read_bytes())
+    assert found[0] == found[1] == found[2]
+
+    def kill(epoch: _core.JointEpoch) -> None:
+        if epoch.epoch == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_joint(given, options, state=tmp_path / "state", report=kill)
+    epochs: list[int] = []
+    again = train_joint(given, options, state=tmp_path / "state", report=lambda epoch: epochs.append(epoch.epoch))
+    again.write(str(tmp_path / "model"))
+    assert epochs == [2]
+    assert (tmp_path / "model").read_bytes() == found[0]
+    others = [(*pair[:3], None) if number == 3 else pair for number, pair in enumerate(given)]
+    with pytest.warns(UserWarning, match="the state of a run with other data or options"):
+        train_joint(others, options, state=tmp_path / "state")
+
+
+def test_parses_that_cannot_be_learnt_from_are_refused() -> None:
+    options = dataclasses.replace(SMALL, parse=True)
+    with pytest.raises(OptionError, match="a model of parses needs source words; expected monolingual=false"):
+        dataclasses.replace(options, monolingual=True)
+    with pytest.raises(UsageError, match="no sentence pair has a parse; expected parses of the source sentences"):
+        train_joint(pairs(40), options)
+    given: list[ParsedPair] = [*parsed_pairs(20), *parsed_pairs(20, DEPENDENCIES)]
+    problem = "sentence pair 21: a parse with dependencies after parses with constituents; expected one kind of parses"
+    with pytest.raises(UsageError, match=problem):
+        train_joint(given, options)
+    with pytest.raises(UsageError, match="held-out sentence pairs have dependencies; expected constituents"):
+        train_joint(parsed_pairs(40), options, dev=parsed_pairs(10, DEPENDENCIES))
+    longer = [(["s1"], ["t1"], Alignment(), Tree.parse("(NP (T s1) (T s2))"))]
+    with pytest.raises(UsageError, match="a parse of 2 words for a source sentence of 1; expected the same words"):
+        train_joint(longer, options)
 
 
 def unlike_pairs(count: int) -> list[LinkedPair]:
@@ -377,6 +459,31 @@ def test_a_killed_command_continues(tmp_path: Path) -> None:
     assert main([*command, str(again)]) == 0
     assert again.read_bytes() == once.read_bytes()
     assert not state.exists()
+
+
+@pytest.mark.parametrize("suffix", ["tree", "conllu"])
+def test_the_command_reads_parses(tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
+    given = parsed_pairs(60, CONSTITUENTS if suffix == "tree" else DEPENDENCIES)
+    given = [pair for pair in given if pair[3] is not None]
+    files = written(tmp_path, [pair[:3] for pair in given])
+    write(tmp_path / f"parses.{suffix}", [pair[3] for pair in given])
+    out, size = tmp_path / "joint.bin", ["--embedding", "16", "--hidden", "16", "--epochs", "1", "--held-out", "10"]
+    parses = ["--source-parses", str(tmp_path / f"parses.{suffix}")]
+    command = ["neural", "train", *files, "-o", str(out), *size]
+    assert main([*command, *parses]) == 0
+    train_joint(given, JointOptions(embedding=16, hidden=16, epochs=1, held_out=10, parse=True)).write(
+        str(tmp_path / "expected")
+    )
+    assert out.read_bytes() == (tmp_path / "expected").read_bytes()
+    capsys.readouterr()
+    assert main(["neural", "info", str(out)]) == 0
+    assert f"parse\t{1 if suffix == 'tree' else 2}" in capsys.readouterr().out
+    assert main([*command, "--parse"]) == 2
+    assert "a model that sees parses was asked for; expected --source-parses" in capsys.readouterr().err
+    dev = [f"--dev-{name}={file}" for name, file in zip(("source", "target", "alignments"), files, strict=True)]
+    assert main([*command, *parses, *dev]) == 2
+    assert "--source-parses and --dev-source-parses belong together" in capsys.readouterr().err
+    assert main([*command, *parses, *dev, f"--dev-{parses[0][2:]}", parses[1]]) == 0
 
 
 def test_the_command_trains_and_leaves_no_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

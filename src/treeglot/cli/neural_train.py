@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,9 +13,11 @@ import typer
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import Progress, say, shown_warnings
 from treeglot.cli.parameters import FILE, Fields, Threads
+from treeglot.syntax import Dependency
 
 if TYPE_CHECKING:
     from treeglot._core import JointEpoch
+    from treeglot.neural.train import LinkedPair, ParsedPair
 
 
 def neural_train(
@@ -21,9 +25,14 @@ def neural_train(
     target: Annotated[Path, typer.Argument(help="Tokenised target sentences, one a line.")],
     alignments: Annotated[Path, typer.Argument(help="Their links, 0-0 1-2, as treeglot align writes them.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The model's file."), FILE],
+    source_parses: Annotated[
+        Path | None,
+        typer.Option(help="Trees, forests or dependencies of the source sentences, for a model that sees them."),
+    ] = None,
     dev_source: Annotated[Path | None, typer.Option(help="Source sentences to judge epochs by.")] = None,
     dev_target: Annotated[Path | None, typer.Option(help="Their translations.")] = None,
     dev_alignments: Annotated[Path | None, typer.Option(help="Their links.")] = None,
+    dev_source_parses: Annotated[Path | None, typer.Option(help="Their source parses.")] = None,
     options: Annotated[Any, Fields("treeglot.neural.options", "JointOptions")] = None,
     threads: Threads = 1,
 ) -> None:
@@ -32,16 +41,17 @@ def neural_train(
     The same command continues an interrupted run. Until then its state is in a folder beside OUT.
     """
     from treeglot.neural.train import train_joint
-    from treeglot.syntax.formats import read_parallel
 
     dev = (dev_source, dev_target, dev_alignments)
     if any(dev) and not all(dev):
         raise UsageError("--dev-source, --dev-target and --dev-alignments belong together")
+    if options.parse and source_parses is None:
+        raise UsageError("a model that sees parses was asked for; expected --source-parses")
+    if (dev_source_parses is None) != (source_parses is None or dev_source is None):
+        raise UsageError("--source-parses and --dev-source-parses belong together where there are dev files")
+    options = dataclasses.replace(options, parse=source_parses is not None)
     if str(out) == "-":
         raise UsageError("a joint model cannot be written to standard output: it has to be a file")
-
-    def read(texts: Path, translations: Path, links: Path) -> Any:
-        return read_parallel((texts, "text"), (translations, "text"), (links, "pharaoh"))
 
     state = out.resolve().with_name(f".{out.name}.state")
     with Progress("training", unit="examples") as bar, shown_warnings():
@@ -54,9 +64,9 @@ def neural_train(
                 say(f"network {network} of {options.networks}:")
 
         model = train_joint(
-            read(source, target, alignments),
+            _read(source, target, alignments, source_parses),
             options,
-            dev=read(*dev) if all(dev) else None,  # type: ignore[arg-type]
+            dev=_read(*dev, dev_source_parses) if all(dev) else None,  # type: ignore[arg-type]
             threads=threads,
             state=state,
             progress=progress,
@@ -65,6 +75,29 @@ def neural_train(
         )
     model.write(str(out))
     shutil.rmtree(state, ignore_errors=True)
+
+
+def _read(source: Path, target: Path, alignments: Path, parses: Path | None) -> Iterator[LinkedPair | ParsedPair]:
+    """Sentence pairs with links and, if there is a file of them, the parses of their source sentences."""
+    from treeglot.corpus import Corpus, Needs
+    from treeglot.corpus.files import check_format
+    from treeglot.models.neural import parse_of
+    from treeglot.syntax.formats import find_format, read_parallel
+
+    if parses is None:
+        yield from read_parallel((source, "text"), (target, "text"), (alignments, "pharaoh"))
+        return
+    dependencies = find_format(parses).holds is Dependency
+    check_format("source_dependencies" if dependencies else "source_forests", parses, "--source-parses")
+    corpus = Corpus(source=source, target=target, alignments=alignments)
+    if dependencies:
+        pairs = dataclasses.replace(corpus, source_dependencies=parses).pairs(Needs(source="dependency"))
+    else:
+        pairs = dataclasses.replace(corpus, source_forests=parses).pairs(Needs(source="best"))
+    for pair in pairs:
+        yield pair.source, pair.target, pair.links, parse_of(pair)
+    for line in pairs.counts.lines():
+        say(line)
 
 
 def tell(epoch: JointEpoch) -> None:

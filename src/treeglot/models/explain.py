@@ -96,8 +96,8 @@ def explain(model: Model, source: Given, instead: str | None = None, examples: i
     reasons = _reasons(model, found, examples)
     if not found.hypotheses:
         return Explanation(found, reasons, None)
-    neural = neural_words(model.translator.neural, found.words, found.best)
-    more = {name: neural_words(one, found.words, found.best) for name, one in model.translator.networks.items()}
+    neural = neural_words(model.translator.neural, found)
+    more = {name: neural_words(one, found) for name, one in model.translator.networks.items()}
     other = None if instead is None else _instead(model, found, given[0], instead)
     return Explanation(found, reasons, other, neural, more)
 

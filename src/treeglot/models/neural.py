@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,17 +19,22 @@ from treeglot.decode.translation import tokens
 from treeglot.decode.translator import NEURAL, network_feature
 from treeglot.decode.weights import read_weights, write_weights
 from treeglot.models.artefacts import LEXICAL
-from treeglot.syntax import Alignment
+from treeglot.models.kinds import JOINT, find_kind
+from treeglot.syntax import Alignment, Dependency, ParseForest
 
 if TYPE_CHECKING:
-    from treeglot._core import Hypothesis, JointEpoch
+    from treeglot._core import JointEpoch
+    from treeglot.corpus.pairs import Pair
+    from treeglot.decode.translation import Translation
+    from treeglot.models.kind import Kind
     from treeglot.models.model import Model
     from treeglot.neural.options import JointOptions
-    from treeglot.neural.train import LinkedPair
+    from treeglot.neural.train import ParsedPair, SourceParse
 
 WEIGHT = 0.2  # before tuning
 PER_WORD = 2.0  # the usual log probability of a word, below 0: so much the word penalty gives back
 MOST_HISTORY = 6  # words, in the core
+PARSES = ("", "constituents", "dependencies")  # that a network sees, by number
 
 
 @dataclass(frozen=True)
@@ -42,17 +47,16 @@ class NeuralWord:
     score: float  # the natural log of its probability
 
 
-def neural_words(
-    model: _core.JointModel | None, words: Sequence[str], hypothesis: Hypothesis
-) -> tuple[NeuralWord, ...]:
-    """The scores of an output's words and of its end; none without a model. Those of a lexical model by source word."""
+def neural_words(model: _core.JointModel | None, found: Translation) -> tuple[NeuralWord, ...]:
+    """The scores of the best output's words and its end; none without a model. A lexical model's by source word."""
     if model is None:
         return ()
+    words, hypothesis = found.words, found.best
     if is_lexical(model):
-        return _translations(model, words, hypothesis)
+        return _translations(model, found)
     target, places = tokens(hypothesis.text), [*hypothesis.affiliations, len(words)]
     links = Alignment([(at, i) for i, at in enumerate(hypothesis.affiliations)])
-    scores, _ = model.score(list(words), target, links, False)
+    scores, _ = model.score(words, target, links, False, seen_parse(model, found))
     given = zip([*target, "</s>"], places, scores, strict=True)
     return tuple(NeuralWord(word, [*words, "</s>"][at], at, float(score)) for word, at, score in given)
 
@@ -67,12 +71,20 @@ def usual_name(model: _core.JointModel) -> str:
     return LEXICAL if is_lexical(model) else ""
 
 
-def _translations(model: _core.JointModel, words: Sequence[str], hypothesis: Hypothesis) -> tuple[NeuralWord, ...]:
+def seen_parse(model: _core.JointModel, found: _core.Translation) -> SourceParse | None:
+    """What a network saw of a translated sentence; None for one that sees no parses."""
+    if model.facts["parse"] == PARSES.index("dependencies") and not isinstance(found.given, Dependency):
+        return found.tree
+    return found.given if isinstance(found.given, ParseForest | Dependency) else None
+
+
+def _translations(model: _core.JointModel, found: Translation) -> tuple[NeuralWord, ...]:
+    words, hypothesis = found.words, found.best
     target = tokens(hypothesis.text)
     linked: list[list[str]] = [[] for _ in words]
     for at, place in hypothesis.links:  # in the order of the text
         linked[at].append(target[place])
-    scores, _ = model.score(list(words), target, Alignment(hypothesis.links), False)
+    scores, _ = model.score(words, target, Alignment(hypothesis.links), False, seen_parse(model, found))
     given = enumerate(zip(words, linked, scores, strict=True))
     return tuple(NeuralWord(" ".join(own) or "<none>", word, at, float(score)) for at, (word, own, score) in given)
 
@@ -89,9 +101,31 @@ def with_neural(weights: Mapping[str, float], weight: float = WEIGHT, name: str 
     return {**weights, "word_penalty": words, network_feature(name): weight}
 
 
-def wanted_networks(options: Any) -> dict[str, JointOptions]:
+def parses_of(kind: Kind) -> str:
+    """What a network can see of the parses that a kind of model translates, or nothing.
+
+    >>> from treeglot.models.kinds import KINDS
+    >>> parses_of(KINDS["c2s"]), parses_of(KINDS["dep2str"]), parses_of(KINDS["hiero"])
+    ('constituents', 'dependencies', '')
+    """
+    if not kind.parses:
+        return PARSES[0]
+    return "dependencies" if kind.needs.source == "dependency" else "constituents"
+
+
+def parse_of(pair: Pair) -> SourceParse | None:
+    """What a network learns from the source parse of a pair: the best tree, or the dependencies."""
+    if pair.source_dependency is not None:
+        return pair.source_dependency
+    return pair.source_tree if pair.source_forest is None else pair.source_forest.viterbi()
+
+
+def wanted_networks(kind: Kind, options: Any) -> dict[str, JointOptions]:
     """The options of the networks that training makes, by name. Networks that no search can use are refused."""
     network: JointOptions = options.network
+    if network.parse and not parses_of(kind):
+        problem = f"network.parse is true, and a {kind.name} model translates sentences without parses"
+        raise UsageError(f"{problem}; expected false, or another kind of model", ("network", "parse"))
     if network.lexical:
         key = ("network", "lexical")
         raise UsageError("network.lexical is true; expected neural_lexical=true for a lexical network", key)
@@ -112,7 +146,7 @@ def check_learners(wanted: Mapping[str, JointOptions], threads: int) -> None:
 
 
 def train_neural(
-    pairs: Iterable[LinkedPair],
+    pairs: Iterable[ParsedPair],
     options: JointOptions,
     folder: Path,
     threads: int,
@@ -174,6 +208,10 @@ def add_neural(folder: PathLike, network: PathLike, *, weight: float = WEIGHT, n
         raise UsageError(
             f"{network} has {opened.facts['history']} words of history; expected at most {MOST_HISTORY} in a search"
         )
+    seen = PARSES[opened.facts["parse"]]
+    if seen and file.kind != JOINT and seen != (read := parses_of(find_kind(file.kind))):
+        problem = f"{network} sees {seen} of source parses, and a {file.kind} model reads {read or 'no parses'}"
+        raise UsageError(f"{problem}; expected a network that sees what the model reads")
     lexical = is_lexical(opened)
     if name == "":
         raise UsageError("the network's name is empty; expected letters, or no name for the usual one")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import pickle
 import shutil
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,7 @@ from treeglot.models.neural import (
     WEIGHT,
     check_learners,
     network_file,
+    parse_of,
     tell_unused_states,
     train_neural,
     wanted_networks,
@@ -49,14 +51,14 @@ from treeglot.models.neural import (
 from treeglot.models.train_rules import RulesJob, index_pairs, make_rules
 from treeglot.rules.corrections import CORRECTIONS
 from treeglot.rules.on_demand import FACTS
-from treeglot.syntax import Alignment, Dependency, ParseForest
+from treeglot.syntax import Dependency, ParseForest
 from treeglot.syntax.formats.core import PLAIN
 from treeglot.syntax.lattice import Lattice, LatticeForest
 
 if TYPE_CHECKING:
     from treeglot.models.kind import Kind
     from treeglot.models.options import ClassLmOptions
-    from treeglot.neural.train import LinkedPair
+    from treeglot.neural.train import ParsedPair
     from treeglot.rules.engines import Engine
     from treeglot.text import TextPipeline
 
@@ -116,7 +118,7 @@ def train(
     if text is not None:
         options = with_heads(declared, options, text)
     declared.validate(options)
-    wanted = wanted_networks(options)
+    wanted = wanted_networks(declared, options)
     check_learners(wanted, threads)
     check_lm_names(lms)
     if CLASSES in lms and options.class_lm.classes:
@@ -143,7 +145,8 @@ def train(
         trees = _dependency_models(declared, options)
         digest = hashlib.blake2b(digest_size=16)  # of the words and links
         words = not lm_text and (not lm or options.class_lm.classes > 0)
-        given = _spool(_tee(pairs, corpus, trees, digest, scratch, words), scratch / LINKED if wanted else None)
+        given = _tee(pairs, corpus, trees, digest, scratch, words)
+        given = _spool(given, scratch / LINKED if wanted else None, options.network.parse)
         context = ContextFile(options.context_words)
         job = RulesJob(
             declared, options, pairs, folder, scratch, threads, size, report, engine, parts_folder(place), keep, filter
@@ -282,24 +285,23 @@ def _tee(
     trees.write(scratch)
 
 
-def _spool(pairs: Iterable[Pair], path: Path | None) -> Iterator[Pair]:
-    """The same pairs; if there is a path, their words and first links go to this file, too, three lines a pair."""
+def _spool(pairs: Iterable[Pair], path: Path | None, parses: bool) -> Iterator[Pair]:
+    """The same pairs; if there is a path, words, first links and perhaps source parses go to this file, too."""
     if path is None:
         yield from pairs
         return
     with path.open("wb") as stream:
         for pair in pairs:
             if pair.is_first:
-                stream.write(f"{' '.join(pair.source)}\n{' '.join(pair.target)}\n{pair.links}\n".encode())
+                parse = parse_of(pair) if parses else None
+                pickle.dump((pair.source, pair.target, pair.links, parse), stream, pickle.HIGHEST_PROTOCOL)
             yield pair
 
 
-def _spooled(path: Path) -> Iterator[LinkedPair]:
-    with path.open(encoding="utf-8", newline="\n") as stream:
-        while source := stream.readline():
-            sides = [line.rstrip("\n") for line in (source, stream.readline())]
-            words = [side.split(" ") if side else [] for side in sides]
-            yield words[0], words[1], Alignment.parse(stream.readline().strip())
+def _spooled(path: Path) -> Iterator[ParsedPair]:
+    with path.open("rb") as stream, suppress(EOFError):
+        while True:
+            yield pickle.load(stream)
 
 
 def _make_lm(

@@ -16,7 +16,8 @@ from treeglot._core import JointModel
 from treeglot.base.errors import UsageError
 
 Floats = npt.NDArray[np.float32]
-ALIKE = ("history", "before", "after", "has_source", "sentence", "source_fallbacks", "target_fallbacks")
+ALIKE = ("history", "before", "after", "has_source", "sentence", "parse", "source_fallbacks", "target_fallbacks")
+PARSE_INPUTS = 4  # what a parse says of a word, in the core
 
 
 def average(models: Sequence[JointModel]) -> JointModel:
@@ -30,7 +31,8 @@ def average(models: Sequence[JointModel]) -> JointModel:
     for place, model in enumerate(models[1:], 2):
         _check_alike(first, model, place)
     facts, words, second = first.facts, len(first.target_words()), bool(first.facts["second"])
-    sources = facts["has_source"] * (facts["before"] + 1 + facts["after"]) + facts["sentence"]
+    window = facts["has_source"] * (facts["before"] + 1 + facts["after"])
+    sources = window + bool(facts["parse"]) * PARSE_INPUTS + facts["sentence"]
 
     def values(name: str, shape: Callable[[dict[str, int]], tuple[int, ...]]) -> list[Floats]:
         return [np.asarray(model.values(name)).reshape(shape(model.facts)) for model in models]

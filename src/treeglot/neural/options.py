@@ -33,6 +33,7 @@ class JointOptions(Options):
         "predict the target words linked with each source word, without history",
         paper="Devlin et al. 2014, section 5.2",
     )
+    parse: bool = option(False, "also see what the source parse says of the affiliated word")
     embedding: int = option(96, "size of a word's vector, a multiple of 16", least=16, most=4096)
     hidden: int = option(256, "units of the hidden layer, a multiple of 16", least=16, most=4096)
     second: int = option(0, "units of a second hidden layer, a multiple of 16; 0: there is none", least=0, most=4096)
@@ -73,6 +74,8 @@ class JointOptions(Options):
             raise OptionError(problem, ("device",))
         if self.lexical and self.monolingual:
             raise OptionError("a lexical model needs source words; expected monolingual=false", ("monolingual",))
+        if self.parse and self.monolingual:
+            raise OptionError("a model of parses needs source words; expected monolingual=false", ("monolingual",))
 
     def each(self) -> list[JointOptions]:
         """The options of each network.

@@ -16,17 +16,19 @@ from treeglot.base.files import PathLike
 from treeglot.neural.average import average
 from treeglot.neural.learner import open_learner
 from treeglot.neural.options import JointOptions
-from treeglot.syntax import Alignment
+from treeglot.syntax import Alignment, Dependency, ParseForest, Tree
 
+SourceParse: TypeAlias = Tree | ParseForest | Dependency
 LinkedPair: TypeAlias = tuple[Sequence[str], Sequence[str], Alignment]
+ParsedPair: TypeAlias = tuple[Sequence[str], Sequence[str], Alignment, SourceParse | None]  # where parses are seen
 Progress: TypeAlias = Callable[[int, int, int], None]  # epoch, examples of it done, of how many
 
 
 def train_joint(
-    pairs: Iterable[LinkedPair],
+    pairs: Iterable[LinkedPair | ParsedPair],
     options: JointOptions | None = None,
     *,
-    dev: Iterable[LinkedPair] | None = None,
+    dev: Iterable[LinkedPair | ParsedPair] | None = None,
     threads: int = 1,
     state: PathLike | None = None,
     progress: Progress = lambda epoch, done, total: None,
@@ -34,6 +36,9 @@ def train_joint(
     report: Callable[[JointEpoch], None] = lambda epoch: None,
 ) -> JointModel:
     """Train a joint model; each pair has source words, target words and their links.
+
+    With the option `parse`, a pair also has the parse of its source sentence: a tree, a forest or a dependency tree.
+    Without one, or after a failed parse, a pair is learnt from without it.
 
     Epochs are judged by their perplexity on `dev`, or on the pairs that the option `held_out` takes from `pairs`.
     The result is that of the best epoch. If the core trains, it is the same for any number of threads. With the option
@@ -52,9 +57,9 @@ def train_joint(
     """
     options = options or JointOptions()
     every = options.held_out if dev is None else 0
-    corpus, held_out = _corpora(pairs, every, options.lexical)
+    corpus, held_out = _corpora(pairs, every, options)
     if dev is not None:
-        held_out, _ = _corpora(dev, 0, options.lexical)
+        held_out, _ = _corpora(dev, 0, options)
     elif len(corpus) and not len(held_out):
         raise UsageError(f"there are {len(corpus)} sentence pairs, and one of {every} is held out: none is")
     if state:
@@ -105,12 +110,14 @@ def _trained(
     return average(made) if len(made) > 1 else made[0]
 
 
-def _corpora(pairs: Iterable[LinkedPair], every: int, lexical: bool) -> tuple[JointCorpus, JointCorpus]:
+def _corpora(
+    pairs: Iterable[LinkedPair | ParsedPair], every: int, options: JointOptions
+) -> tuple[JointCorpus, JointCorpus]:
     """The pairs, and those that are held out: each `every`th, none if it is 0."""
-    both = JointCorpus(lexical), JointCorpus(lexical)
+    both = JointCorpus(options.lexical), JointCorpus(options.lexical)
     for number, pair in enumerate(pairs, start=1):
         try:
-            both[every > 0 and number % every == 0].add(*pair)
+            both[every > 0 and number % every == 0].add(*(pair if options.parse else pair[:3]))
         except ValueError as error:
             raise UsageError(f"sentence pair {number}: {error}") from error
     return both
