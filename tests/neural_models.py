@@ -34,6 +34,7 @@ def random_model(
     has_source: bool = True,
     sentence: bool = True,
     parse: int = 0,
+    heads: bool = False,
     source_fallbacks: Sequence[str] = (),
     target_fallbacks: Sequence[str] = (),
 ) -> _core.JointModel:
@@ -52,6 +53,7 @@ def random_model(
             "before": before,
             "after": after,
             "has_source": int(has_source),
+            "heads": int(heads),
             "embedding": embedding,
             "hidden": hidden,
             "second": second,
@@ -155,19 +157,28 @@ class Reference:
         target: Sequence[str],
         links: Alignment,
         parse: SourceParse | None = None,
+        tree: Dependency | None = None,
         *,
         normalise: bool = False,
     ) -> list[float]:
-        """The log probability of each target word and of the sentence's end; of a lexical model, by source word."""
+        """The log probability of each target word and of the sentence's end; of a lexical model, by source word.
+
+        A model over heads needs the tree of the target, and has no end.
+        """
         if self.facts["history"] == 0:
             return self._translations(source, target, links, parse, normalise)
         context = self.context(parse, len(source))
         sources, targets = self.model.source_ids(list(source)), self.model.target_ids(list(target))
         affiliated = [*slow_affiliations(links, len(target), len(source) + 1), len(source)]
         words = [*targets, END]
+        histories = [
+            [words[i - 1 - k] if i > k else BEGIN for k in range(self.facts["history"])] for i in range(len(words))
+        ]
+        if self.facts["heads"]:
+            assert tree is not None
+            words, histories = targets, slow_heads(tree, targets)
         scores = []
-        for i, word in enumerate(words):
-            history = [words[i - 1 - k] if i > k else BEGIN for k in range(self.facts["history"])]
+        for i, (word, history) in enumerate(zip(words, histories, strict=True)):
             logits = self.logits(sources, affiliated[i], history, context)
             total = np.log(np.exp(logits).sum()) if normalise else 0.0
             scores.append(float(logits[word] + self.share[word] - total))
@@ -222,6 +233,21 @@ def slow_context(parse: SourceParse) -> list[list[str]]:
     return out
 
 
+def slow_heads(tree: Dependency, words: Sequence[int]) -> list[list[int]]:
+    """By the definition: the head of each word, its side, and the two siblings before it, from the head outwards."""
+    heads, out = [int(head) for head in tree.heads], []
+    for word, head in enumerate(heads):
+        if head < 0:
+            out.append([BEGIN] * 4)
+            continue
+        left = word < head
+        between = [other for other in range(*((word + 1, head) if left else (head + 1, word))) if heads[other] == head]
+        between.sort(key=lambda other: abs(word - other))  # the nearest to the word first
+        siblings = [words[other] for other in between[:2]]
+        out.append([words[head], BEGIN if left else END, *siblings, *([BEGIN] * (2 - len(siblings)))])
+    return out
+
+
 def slow_translations(source_words: int, target: Sequence[str], links: Alignment) -> list[str]:
     """Of each source word: the target words that it is linked with, in their order."""
     return [" ".join(word for i, word in enumerate(target) if (at, i) in set(links)) for at in range(source_words)]
@@ -253,20 +279,24 @@ def linked_pairs(count: int, seed: int = 1) -> list[LinkedPair]:
 
 
 def parsed_pairs(count: int, kind: int = CONSTITUENTS, seed: int = 1) -> list[ParsedPair]:
-    """The same with parses, whose labels tell the word before from the word after. One of seven parses failed."""
+    """The same with source parses and target trees. One of seven source parses failed, and one target tree."""
     out: list[ParsedPair] = []
     for number, (source, target, links) in enumerate(linked_pairs(count, seed)):
         tags = [f"T{int(word[1:]) % 5}" for word in source]
+        middle = len(target) // 2  # the root: one child of it has further ones
+        on = [middle if abs(at - middle) != 3 else at + (1 if at < middle else -1) for at in range(len(target))]
+        tree = Dependency(target, [head if head != at else -1 for at, head in enumerate(on)])
+        chosen = None if number % 7 == 5 else tree
         if number % 7 == 6:
-            out.append((source, target, links, None))
+            out.append((source, target, links, None, chosen))
         elif kind == DEPENDENCIES:
             heads = [at - 1 for at in range(len(source))]
-            out.append((source, target, links, Dependency(source, heads, tags)))
+            out.append((source, target, links, Dependency(source, heads, tags), chosen))
         else:
             text = ""
             for tag, word in zip(reversed(tags), reversed(source), strict=True):
                 text = f"(N{tag} ({tag} {word}) {text})"
-            out.append((source, target, links, Tree.parse(f"(TOP {text})")))
+            out.append((source, target, links, Tree.parse(f"(TOP {text})"), chosen))
     return out
 
 

@@ -48,6 +48,7 @@ VARIANTS: list[dict[str, Any]] = [
     {"monolingual": True},
     {"lexical": True},
     {"parse": True},
+    {"heads": True},
 ]
 
 
@@ -61,9 +62,9 @@ def sample_pairs(count: int) -> list[LinkedPair]:
 
 def network_of(options: JointOptions) -> _core.JointGradients:
     """A network with numbers far from zero, and its examples."""
-    corpus = _core.JointCorpus(options.lexical)
+    corpus = _core.JointCorpus(options.lexical, options.heads)
     for pair in parsed_pairs(30):
-        corpus.add(*pair[: 4 if options.parse else 3])
+        corpus.add(*pair[:3], pair[3] if options.parse else None, pair[4])
     network = _core.JointGradients(corpus, options.for_core())
     draw = np.random.default_rng(3)
     for block in shapes(options):
@@ -101,7 +102,9 @@ def test_training_gives_the_network_of_the_core(more: dict[str, Any]) -> None:
     for each in (options, by_core(options)):
         found = perplexities[each.trainer]
         models[each.trainer] = train_joint(
-            parsed_pairs(150), each, report=lambda epoch, found=found: found.append(epoch.perplexity)
+            [pair for pair in parsed_pairs(150) if pair[4]],
+            each,
+            report=lambda epoch, found=found: found.append(epoch.perplexity),
         )
     assert perplexities["torch"] == pytest.approx(perplexities["core"], rel=1e-3)
     for section in ("tables", "bias", "second.weights", "output", "output.bias", "share"):

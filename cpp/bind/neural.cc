@@ -15,7 +15,7 @@
 
 namespace treeglot {
 
-TREEGLOT_OPTIONS(JointFacts, history, before, after, has_source, embedding, hidden, second, source_fallbacks,
+TREEGLOT_OPTIONS(JointFacts, history, before, after, has_source, heads, embedding, hidden, second, source_fallbacks,
                  target_fallbacks, sentence, parse);
 
 namespace {
@@ -75,8 +75,13 @@ std::vector<std::uint32_t> parse_numbers(const JointModel& model, const std::opt
 
 std::pair<Array<float>, Array<double>> score(const JointModel& self, const Sentence& source, const Sentence& target,
                                              const Alignment& links, bool normalise,
-                                             const std::optional<SourceParse>& parse) {
+                                             const std::optional<SourceParse>& parse, const Dependency* tree) {
   links.check(source.size(), target.size());
+  const bool heads = self.facts().heads != 0;
+  if (heads && (tree == nullptr || tree->size() != target.size()))
+    throw std::invalid_argument("a model over heads was given " +
+                                (tree == nullptr ? "no tree" : "a tree of " + std::to_string(tree->size()) + " words") +
+                                "; expected the dependency tree of the target, of " + std::to_string(target.size()));
   JointScores scores;
   {
     const bool lexical = self.facts().lexical();
@@ -86,7 +91,9 @@ std::pair<Array<float>, Array<double>> score(const JointModel& self, const Sente
                                                   : numbers(self.target(), target);
     const nb::gil_scoped_release release;
     const JointModel::Rows rows = self.prepare(from, around);
-    if (lexical) {
+    if (heads) {
+      score_tree(self, rows, to, links.links(), *tree, normalise, scores);
+    } else if (lexical) {
       score_translations(self, rows, to, normalise, scores);
     } else {
       score_words(self, rows, to, links.links(), normalise, scores);
@@ -142,10 +149,11 @@ void bind_neural(nb::module_& m) {
           "values", [](const JointModel& self, std::string_view section) { return view(self.values(section)); },
           "section"_a, nb::rv_policy::reference_internal, "The numbers of a section.")
       .def("score", &score, "source"_a, "target"_a, "links"_a, "normalise"_a = false, "parse"_a = nb::none(),
+           "tree"_a = nb::none(),
            "The log probability of each target word and of the sentence's end, and the logs of the sums over all words "
            "at each. A lexical model has one for each source word: that of its translation. Normalised probabilities "
            "are exact; others trust the model's self-normalisation and have no sums. A model that sees parses needs "
-           "that of the source.");
+           "that of the source. A model over heads needs the dependency tree of the target, and scores no end.");
   m.def(
       "parse_context", [](const SourceParse& parse) { return to_context(parse).texts; }, "parse"_a,
       "What a joint model sees of a source parse: four texts for each word (docs/neural.md).");

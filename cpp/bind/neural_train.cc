@@ -17,8 +17,8 @@
 namespace treeglot {
 
 TREEGLOT_OPTIONS(JointLossOptions, samples, frequent, penalty, dropout, input_dropout, short_history);
-TREEGLOT_OPTIONS(JointTrainOptions, history, before, after, source, sentence, lexical, parse, embedding, hidden, second,
-                 least_source, least_target, least_fallback, loss, batch, rate, decay, epochs, patience, seed,
+TREEGLOT_OPTIONS(JointTrainOptions, history, before, after, source, sentence, lexical, heads, parse, embedding, hidden,
+                 second, least_source, least_target, least_fallback, loss, batch, rate, decay, epochs, patience, seed,
                  save_every);
 
 namespace {
@@ -175,6 +175,7 @@ void bind_gradients(nb::module_& m) {
           [](Gradients* self, const JointCorpus& corpus, const Options& options, unsigned threads) {
             const auto read = read_options<JointTrainOptions>(options);
             read.check();
+            check_kind(corpus, read);
             new (self) Gradients(corpus, read, threads);
           },
           "corpus"_a, "options"_a, "threads"_a = 1)
@@ -278,16 +279,19 @@ void bind_neural_train(nb::module_& m) {
   });
 
   nb::class_<JointCorpus>(m, "JointCorpus", "Aligned sentence pairs to train a joint model with.")
-      .def(nb::init<bool>(), "lexical"_a = false)
+      .def(nb::init<bool, bool>(), "lexical"_a = false, "heads"_a = false)
       .def("__len__", guarded(&JointCorpus::pairs))
       .def_prop_ro("empty", guarded(&JointCorpus::empty), "Pairs with an empty side, which are left out.")
       .def_prop_ro("unlinked", guarded(&JointCorpus::unlinked), "Pairs without links.")
       .def_prop_ro("examples", guarded(&JointCorpus::examples),
-                   "Target words and sentence ends; of a lexical corpus, source words.")
+                   "Target words and sentence ends; of a lexical corpus, source words; of heads, target words.")
+      .def_prop_ro("treeless", guarded(&JointCorpus::treeless),
+                   "Pairs without the target tree that models over heads learn from, which are left out.")
       .def("add",
            guarded([](JointCorpus& self, const Sentence& source, const Sentence& target, const Alignment& links,
-                      const std::optional<SourceParse>& parse) { self.add(source, target, links, to_context(parse)); }),
-           "source"_a, "target"_a, "links"_a, "parse"_a = nb::none(), "One more pair.");
+                      const std::optional<SourceParse>& parse,
+                      const Dependency* tree) { self.add(source, target, links, to_context(parse), tree); }),
+           "source"_a, "target"_a, "links"_a, "parse"_a = nb::none(), "tree"_a = nb::none(), "One more pair.");
   nb::class_<JointEpoch>(m, "JointEpoch", "How training stands after an epoch.")
       .def_ro("epoch", &JointEpoch::epoch, "Its number, from 1 on.")
       .def_ro("rate", &JointEpoch::rate, "The learning rate.")

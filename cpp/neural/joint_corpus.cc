@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
 
+#include "neural/head_context.h"
 #include "syntax/affiliation.h"
 
 namespace treeglot {
@@ -63,19 +65,31 @@ std::vector<std::uint64_t> counts_of(const JointCorpus& corpus, bool target, std
   return counts;
 }
 
+// Throws std::invalid_argument if a parse has words, and not as many as its sentence.
+void check_words_of(std::string_view parse, std::size_t found, std::string_view side, std::size_t words) {
+  if (found != 0 && found != words)
+    throw std::invalid_argument("a " + std::string(parse) + " of " + std::to_string(found) + " words for a " +
+                                std::string(side) + " sentence of " + std::to_string(words) +
+                                "; expected the same words");
+}
+
 }  // namespace
 
 void JointCorpus::add(std::span<const std::string_view> source, std::span<const std::string_view> target,
-                      const Alignment& links, const ParseContext& parse) {
+                      const Alignment& links, const ParseContext& parse, const Dependency* tree) {
   links.check(source.size(), target.size());
-  if (parse.words() != 0 && parse.words() != source.size())
-    throw std::invalid_argument("a parse of " + std::to_string(parse.words()) + " words for a source sentence of " +
-                                std::to_string(source.size()) + "; expected the same words");
+  check_words_of("parse", parse.words(), "source", source.size());
   if (parse.kind != ParseKind::none && parse_kind_ != ParseKind::none && parse.kind != parse_kind_)
     throw std::invalid_argument("a parse with " + std::string(parse_kind_name(parse.kind)) + " after parses with " +
                                 std::string(parse_kind_name(parse_kind_)) + "; expected one kind of parses");
+  const std::size_t treed = heads_ && tree != nullptr ? tree->size() : 0;
+  check_words_of("tree", treed, "target", target.size());
   if (source.empty() || target.empty()) {
     ++empty_;
+    return;
+  }
+  if (heads_ && treed == 0) {
+    ++treeless_;
     return;
   }
   if (links.size() == 0) ++unlinked_;
@@ -90,14 +104,36 @@ void JointCorpus::add(std::span<const std::string_view> source, std::span<const 
     std::ranges::copy(affiliations(links.links(), target.size(), none), std::back_inserter(affiliated_));
   }
   if (parse.kind != ParseKind::none) parse_kind_ = parse.kind;
-  if (parse_kind_ != ParseKind::none) {
-    parse_.resize(source_begin_.back() * kParseInputs, Symbols::kNone);  // the pairs before may have none
-    for (const std::string& text : parse.texts)
-      parse_.push_back(text.empty() ? Symbols::kNone : source_words_.intern(text));
-    parse_.resize(source_.size() * kParseInputs, Symbols::kNone);
-  }
+  if (parse_kind_ != ParseKind::none) append_parse(parse);
+  if (heads_) append_arcs(*tree);
   source_begin_.push_back(source_.size());
   target_begin_.push_back(target_.size());
+}
+
+void JointCorpus::append_parse(const ParseContext& parse) {
+  parse_.resize(source_begin_.back() * kParseInputs, Symbols::kNone);  // the pairs before may have none
+  for (const std::string& text : parse.texts)
+    parse_.push_back(text.empty() ? Symbols::kNone : source_words_.intern(text));
+  parse_.resize(source_.size() * kParseInputs, Symbols::kNone);
+}
+
+void JointCorpus::append_arcs(const Dependency& tree) {
+  const Symbol* const words = target_.data() + target_begin_.back();
+  std::vector<WordId> places(tree.size());  // beyond what stands for no sibling
+  std::iota(places.begin(), places.end(), kNoSibling + 1);
+  const auto symbol = [&](WordId place) {
+    return place == kNoSibling ? Symbols::kNone : words[place - kNoSibling - 1];
+  };
+  const std::size_t begin = arcs_.size();
+  arcs_.resize(begin + tree.size() * kHeadContext, Symbols::kNone);
+  const auto child = [&](std::size_t word, DependencySiblings siblings, DependencySide side) {
+    Symbol* const out = arcs_.data() + begin + word * kHeadContext;
+    out[0] = words[tree.head(word)];
+    out[1] = static_cast<Symbol>(side);
+    out[2] = symbol(siblings.last);
+    out[3] = symbol(siblings.before);
+  };
+  for_each_arc(tree, places, [](std::size_t) {}, child);
 }
 
 std::vector<std::string> translations(std::size_t source_words, std::span<const std::string_view> target,
@@ -120,7 +156,7 @@ std::uint64_t JointCorpus::checksum() const {
   for (std::size_t pair = 0; pair < pairs(); ++pair) sum = hash_number(sum + target(pair).size());
   if (parse_kind_ != ParseKind::none)
     sum = hash_numbers(parse_, hash_number(sum + static_cast<std::uint64_t>(parse_kind_)));
-  return sum;
+  return heads_ ? hash_numbers(arcs_, sum) : sum;
 }
 
 JointWords choose_words(const JointCorpus& corpus, bool target, std::uint64_t least, std::uint64_t least_fallback) {
@@ -141,7 +177,7 @@ JointWords choose_words(const JointCorpus& corpus, bool target, std::uint64_t le
   out.numbers.assign(symbols.size(), JointVocabulary::kUnknown);
   for (const std::string_view word : JointVocabulary::kSpecialWords) out.texts.append(word);
   out.counts.assign(JointVocabulary::kSpecial, 0);
-  if (!corpus.lexical()) out.counts[JointVocabulary::kEnd] = corpus.pairs();
+  if (corpus.ends()) out.counts[JointVocabulary::kEnd] = corpus.pairs();
   if (missing != Symbols::kNone) {
     out.numbers[missing] = JointVocabulary::kNone;
     out.counts[JointVocabulary::kNone] = counts[missing];
@@ -195,6 +231,25 @@ static void append_parse(std::span<const Symbol> parse, std::ptrdiff_t affiliate
   }
 }
 
+// What a word of a tree is predicted from.
+static HeadContext context_of_arc(const Symbol* arc, std::span<const std::uint32_t> numbers) {
+  if (arc[0] == Symbols::kNone) return kRootContext;
+  const auto number = [&](Symbol symbol) { return symbol == Symbols::kNone ? kNoSibling : numbers[symbol]; };
+  return head_context(numbers[arc[0]], static_cast<DependencySide>(arc[1]), {number(arc[2]), number(arc[3])});
+}
+
+// What stands before a target word, or is above it.
+static void append_history(const JointCorpus& corpus, std::size_t pair, std::size_t word, const JointFacts& facts,
+                           std::span<const std::uint32_t> numbers, std::vector<std::uint32_t>& out) {
+  if (facts.heads != 0) {
+    const HeadContext context = context_of_arc(corpus.arcs(pair).data() + word * kHeadContext, numbers);
+    out.insert(out.end(), context.begin(), context.end());
+    return;
+  }
+  for (std::size_t k = 1; k <= facts.history; ++k)
+    out.push_back(k <= word ? numbers[corpus.target(pair)[word - k]] : JointVocabulary::kBegin);
+}
+
 JointExamples make_examples(const JointCorpus& corpus, const JointFacts& facts,
                             std::span<const std::uint32_t> source_numbers,
                             std::span<const std::uint32_t> target_numbers) {
@@ -208,12 +263,11 @@ JointExamples make_examples(const JointCorpus& corpus, const JointFacts& facts,
     out.begins.push_back(out.sources.size());
     if (facts.sentence != 0)
       for (const Symbol word : source) out.sources.push_back(source_numbers[word]);
-    for (std::size_t i = 0; i < target.size() + (corpus.lexical() ? 0 : 1); ++i) {
+    for (std::size_t i = 0; i < target.size() + (corpus.ends() ? 1 : 0); ++i) {
       const std::ptrdiff_t affiliated = i < target.size() ? corpus.affiliated(pair)[i] : length;
       append_window(source, affiliated, facts, source_numbers, out.contexts);
       if (facts.parse != 0) append_parse(corpus.parse(pair), affiliated, length, source_numbers, out.contexts);
-      for (std::size_t k = 1; k <= facts.history; ++k)
-        out.contexts.push_back(k <= i ? target_numbers[target[i - k]] : JointVocabulary::kBegin);
+      append_history(corpus, pair, i, facts, target_numbers, out.contexts);
       out.words.push_back(i < target.size() ? target_numbers[target[i]] : JointVocabulary::kEnd);
       out.pairs.push_back(static_cast<std::uint32_t>(pair));
     }

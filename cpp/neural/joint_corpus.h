@@ -19,21 +19,27 @@ namespace treeglot {
 
 // With `lexical`, the corpus of a lexical translation model. The "target words" of a pair are then the translations of
 // its source words. Each is affiliated with its source word. The text of a missing translation is empty.
+//
+// With `heads`, the corpus of a model over heads: a pair has the dependency tree of its target words.
 class JointCorpus : public Exclusive {
  public:
-  explicit JointCorpus(bool lexical = false) : lexical_(lexical) {}
+  explicit JointCorpus(bool lexical = false, bool heads = false) : lexical_(lexical), heads_(heads) {}
 
-  // Adds a pair. One with an empty side is counted and left out. A context without words is that of a failed parse.
+  // Adds a pair. One with an empty side is counted and left out. So is one without the tree that a model over heads
+  // needs. A context without words is that of a failed parse.
   // Throws std::invalid_argument for links outside of the pair, for parses of other lengths, and for a second kind of
   // parses.
   void add(std::span<const std::string_view> source, std::span<const std::string_view> target, const Alignment& links,
-           const ParseContext& parse = {});
+           const ParseContext& parse = {}, const Dependency* tree = nullptr);
 
   std::size_t pairs() const { return source_begin_.size() - 1; }
   std::size_t empty() const { return empty_; }        // pairs left out
   std::size_t unlinked() const { return unlinked_; }  // pairs without links
   bool lexical() const { return lexical_; }
-  std::size_t examples() const { return target_.size() + (lexical_ ? 0 : pairs()); }
+  std::size_t treeless() const { return treeless_; }  // pairs without a tree, left out
+  bool heads() const { return heads_; }
+  bool ends() const { return !lexical_ && !heads_; }  // whether the ends of sentences are predicted
+  std::size_t examples() const { return target_.size() + (ends() ? pairs() : 0); }
   const Symbols& source_words() const { return source_words_; }
   const Symbols& target_words() const { return target_words_; }
   std::span<const Symbol> source(std::size_t pair) const { return slice(source_, source_begin_, pair); }
@@ -47,6 +53,11 @@ class JointCorpus : public Exclusive {
     return std::span(parse_).subspan(source_begin_[pair] * kParseInputs, source(pair).size() * kParseInputs);
   }
   ParseKind parse_kind() const { return parse_kind_; }
+  // Of a model over heads: for each target word, what head_context() takes of it. Symbols of target_words(), or kNone;
+  // the side is 0 or 1.
+  std::span<const Symbol> arcs(std::size_t pair) const {
+    return std::span(arcs_).subspan(target_begin_[pair] * kHeadContext, target(pair).size() * kHeadContext);
+  }
   std::uint64_t checksum() const;  // of all that is learnt from
 
  private:
@@ -55,13 +66,16 @@ class JointCorpus : public Exclusive {
     return std::span(values).subspan(begin[pair], begin[pair + 1] - begin[pair]);
   }
 
-  bool lexical_;
+  void append_parse(const ParseContext& parse);
+  void append_arcs(const Dependency& tree);
+
+  bool lexical_, heads_;
   ParseKind parse_kind_ = ParseKind::none;
   Symbols source_words_, target_words_;  // source words, and the labels of parses
-  std::vector<Symbol> source_, target_, parse_;
+  std::vector<Symbol> source_, target_, parse_, arcs_;
   std::vector<std::uint32_t> affiliated_;
   std::vector<std::uint64_t> source_begin_ = {0}, target_begin_ = {0};
-  std::size_t empty_ = 0, unlinked_ = 0;
+  std::size_t empty_ = 0, unlinked_ = 0, treeless_ = 0;
 };
 
 // The translation of each source word: the target words that are linked with it, in their order, with blanks between.
@@ -81,8 +95,8 @@ struct JointWords {
 // labels of parses are among the source words.
 JointWords choose_words(const JointCorpus& corpus, bool target, std::uint64_t least, std::uint64_t least_fallback);
 
-// The examples of a corpus: what each target word, and the end of each sentence, is predicted from. A lexical corpus
-// has no ends.
+// The examples of a corpus: what each target word, and the end of each sentence, is predicted from. Corpora of lexical
+// models and of heads have no ends.
 struct JointExamples {
   // Numbers in a context: the window's source words, what the parse says, then the history, newest first.
   std::size_t width = 0;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "decode/translation_forest.h"
+#include "neural/head_feature.h"
 #include "neural/lexical_feature.h"
 
 namespace treeglot {
@@ -50,7 +51,10 @@ void add_joint(FeatureSet& features, std::shared_ptr<const JointModel> model, co
   for (Symbol word = 0; word < ids->size(); ++word) (*ids)[word] = model->target().find(words.text(word));
   const FeatureId score = features.space().add(name);
   FeatureSet::Factory made;
-  if (model->facts().lexical()) {
+  if (model->facts().heads != 0) {
+    features.check_one_grammar();
+    made = [=] { return std::make_unique<HeadFeature>(model, ids, score); };
+  } else if (model->facts().lexical()) {
     made = [=, &words] { return std::make_unique<LexicalFeature>(model, words, ids, score); };
   } else {
     made = factory(model, ids, score);

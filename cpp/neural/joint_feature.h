@@ -135,7 +135,7 @@ class JointFeature final : public Feature<JointFeature<N>, JointState<N>> {
   mutable std::vector<std::uint32_t> words_, rows_;  // since the last variable with N words, its last N words first
 };
 
-// Adds the feature NAME: that of a lexical model if the model has no history.
+// Adds the feature NAME, by the kind of the network: over words before, over heads, or lexical.
 void add_joint(FeatureSet& features, std::shared_ptr<const JointModel> model, const std::string& name = "neural");
 
 }  // namespace treeglot

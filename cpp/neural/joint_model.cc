@@ -20,10 +20,11 @@ bool sound(const JointFacts& facts) {
   const auto units = [](std::uint32_t count, bool may_be_none) {
     return count % kLanes == 0 && count <= kMostUnits && (may_be_none || count > 0);
   };
-  return (facts.history >= 1 || facts.has_source == 1) && facts.history <= kMostHistory &&
-         facts.before <= kMostAround && facts.after <= kMostAround && facts.has_source <= 1 &&
-         units(facts.embedding, facts.has_source == 0) && units(facts.hidden, false) && units(facts.second, true) &&
-         facts.sentence <= facts.has_source && facts.parse < kParseKinds && (facts.parse == 0 || facts.has_source == 1);
+  return (facts.history >= 1 || facts.has_source == 1) && facts.history <= kMostHistory && facts.heads <= 1 &&
+         (facts.heads == 0 || facts.history == kHeadContext) && facts.before <= kMostAround &&
+         facts.after <= kMostAround && facts.has_source <= 1 && units(facts.embedding, facts.has_source == 0) &&
+         units(facts.hidden, false) && units(facts.second, true) && facts.sentence <= facts.has_source &&
+         facts.parse < kParseKinds && (facts.parse == 0 || facts.has_source == 1);
 }
 
 // The sections of floats: their names, and how many numbers they have.

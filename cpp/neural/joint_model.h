@@ -13,6 +13,9 @@
 // target words with one affiliated word: prepare() computes it once per source position. The target part is a sum of
 // table rows, in which embeddings and weights are multiplied already.
 //
+// A model over heads has another history: the head of a word, its side and siblings. It predicts the words of a
+// dependency tree, and no ends of sentences.
+//
 // A model without history is a lexical translation model: the probability of a source word's translation, given the
 // source words around it. The translation is the text of all target words that are linked with the source word, with
 // blanks between them, or <none>. Each source word has one, so it is its own affiliated word.
@@ -32,11 +35,14 @@
 
 namespace treeglot {
 
+constexpr std::uint32_t kHeadContext = 4;  // the history of a model over heads
+
 // The section "model" of the file.
 struct JointFacts {
   std::uint32_t history = 3;            // target words before the predicted one; 0: a lexical translation model
   std::uint32_t before = 5, after = 5;  // source words before and after the affiliated one
-  std::uint32_t has_source = 1;         // 0: no source words at all, a plain language model
+  std::uint16_t has_source = 1;         // 0: no source words at all, a plain language model
+  std::uint16_t heads = 0;              // 1: the history is the head and siblings of a word (head_context.h)
   std::uint32_t embedding = 0;          // of source words: a multiple of 16
   std::uint32_t hidden = 0;             // units of the first hidden layer: a multiple of 16
   std::uint32_t second = 0;             // units of the second hidden layer: a multiple of 16; 0: there is none
@@ -45,6 +51,7 @@ struct JointFacts {
   std::uint16_t parse = 0;     // what is seen of the affiliated word's parse: the number of a ParseKind
 
   bool lexical() const { return history == 0; }
+  bool ends() const { return history != 0 && heads == 0; }  // whether the end of a sentence is predicted
   ParseKind parse_kind() const { return static_cast<ParseKind>(parse); }
   std::uint32_t window() const { return has_source != 0 ? before + 1 + after : 0; }
   // Inputs of the affiliated word: the words around it, then what the parse says of it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "neural/head_context.h"
 #include "syntax/affiliation.h"
 
 namespace treeglot {
@@ -31,6 +32,22 @@ void score_words(const JointModel& model, const JointModel::Rows& rows, std::spa
     add_score(model, hidden.data(), word, normalise, out);
     std::shift_right(history.begin(), history.end(), 1);
     history.front() = word;
+  }
+}
+
+void score_tree(const JointModel& model, const JointModel::Rows& rows, std::span<const std::uint32_t> target,
+                std::span<const Link> links, const Dependency& tree, bool normalise, JointScores& out) {
+  const std::vector<std::uint32_t> affiliated =
+      affiliations(links, target.size(), static_cast<std::uint32_t>(rows.none_row()));
+  std::vector<HeadContext> contexts(target.size(), kRootContext);
+  const auto child = [&](std::size_t word, DependencySiblings siblings, DependencySide side) {
+    contexts[word] = head_context(target[static_cast<std::size_t>(tree.head(word))], side, siblings);
+  };
+  for_each_arc(tree, target, [](std::size_t) {}, child);
+  std::vector<float> hidden(model.facts().last());
+  for (std::size_t word = 0; word < target.size(); ++word) {
+    model.hidden(rows[affiliated[word]], contexts[word].data(), hidden.data());
+    add_score(model, hidden.data(), target[word], normalise, out);
   }
 }
 

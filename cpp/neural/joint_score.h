@@ -7,6 +7,7 @@
 
 #include "neural/joint_model.h"
 #include "syntax/alignment.h"
+#include "syntax/dependency.h"
 
 namespace treeglot {
 
@@ -19,6 +20,9 @@ struct JointScores {
 // exact probabilities. All numbers and links are trusted.
 void score_words(const JointModel& model, const JointModel::Rows& rows, std::span<const std::uint32_t> target,
                  std::span<const Link> links, bool normalise, JointScores& out);
+// Those of a model over heads, for each word of a tree with as many words as the target.
+void score_tree(const JointModel& model, const JointModel::Rows& rows, std::span<const std::uint32_t> target,
+                std::span<const Link> links, const Dependency& tree, bool normalise, JointScores& out);
 // Those of a lexical model: a score for each source word, given the number of its translation.
 void score_translations(const JointModel& model, const JointModel::Rows& rows,
                         std::span<const std::uint32_t> translations, bool normalise, JointScores& out);

@@ -32,7 +32,7 @@ struct State {
 
 std::uint64_t key_of(const JointCorpus& corpus, const JointCorpus& held_out, const JointTrainOptions& o) {
   std::uint64_t key = hash_number(hash_number(JointModel::kVersion) + corpus.checksum()) + held_out.checksum();
-  const std::int64_t history = o.lexical ? 0 : o.history;
+  const std::int64_t history = joint_facts(o, corpus.parse_kind()).history;
   for (const std::int64_t value : {history, o.before, o.after, std::int64_t{o.source}, std::int64_t{o.sentence},
                                    o.embedding, o.hidden, o.second, o.least_source, o.least_target, o.least_fallback,
                                    o.loss.samples, o.loss.frequent, o.batch, o.epochs, o.patience, o.seed})
@@ -40,7 +40,8 @@ std::uint64_t key_of(const JointCorpus& corpus, const JointCorpus& held_out, con
   for (const double value :
        {o.loss.penalty, o.loss.dropout, o.loss.input_dropout, o.loss.short_history, o.rate, o.decay})
     key = hash_number(key + std::bit_cast<std::uint64_t>(value));
-  return o.parse ? hash_number(key + 1) : key;
+  if (o.parse) key = hash_number(key + 1);
+  return o.heads ? hash_number(key + 2) : key;
 }
 
 void save_block(Sections& sections, const std::string& name, const JointNetwork::Values& values) {
@@ -253,7 +254,9 @@ class Run {
 
 JointFacts joint_facts(const JointTrainOptions& options, ParseKind parse) {
   JointFacts facts;
-  facts.history = options.lexical ? 0 : static_cast<std::uint32_t>(options.history);
+  facts.history = options.heads ? kHeadContext : static_cast<std::uint32_t>(options.history);
+  if (options.lexical) facts.history = 0;
+  facts.heads = options.heads ? 1 : 0;
   facts.before = static_cast<std::uint32_t>(options.before);
   facts.after = static_cast<std::uint32_t>(options.after);
   facts.has_source = options.source ? 1 : 0;
@@ -282,6 +285,7 @@ void JointTrainOptions::check() const {
   };
   constexpr std::int64_t kMany = std::int64_t{1} << 31;
   within("history", history, 1, 16);
+  if (lexical && heads) refuse("a lexical model over heads; expected one of both");
   if (lexical && !source) refuse("a lexical model without source words; expected one of both");
   if (parse && !source) refuse("a model of parses without source words; expected both");
   within("before", before, 0, 64);
@@ -305,13 +309,22 @@ void JointTrainOptions::check() const {
   if (!(rate > 0 && rate <= 1)) refuse("rate is " + std::to_string(rate) + "; expected above 0, at most 1");
 }
 
+void check_kind(const JointCorpus& corpus, const JointTrainOptions& options) {
+  if (corpus.lexical() != options.lexical)
+    throw std::invalid_argument(
+        "the corpus is of another kind of model; expected lexical ones for lexical models alone");
+  if (corpus.heads() != options.heads)
+    throw std::invalid_argument("the corpus is of another kind of model; expected heads for models over heads alone");
+}
+
 JointModel train_joint(const JointCorpus& corpus, const JointCorpus& held_out, const JointTrainOptions& options,
                        unsigned threads, const std::string& file, const JointWatch& watch,
                        const JointLearner* learner) {
   options.check();
-  if (corpus.lexical() != options.lexical || held_out.lexical() != options.lexical)
-    throw std::invalid_argument(
-        "the corpus is of another kind of model; expected lexical ones for lexical models alone");
+  check_kind(corpus, options);
+  check_kind(held_out, options);
+  if (corpus.pairs() == 0 && corpus.treeless() != 0)
+    throw std::invalid_argument("no sentence pair has a target dependency tree; expected trees for a model over heads");
   if (corpus.pairs() == 0) throw std::invalid_argument("the corpus has no sentence pairs");
   if (held_out.pairs() == 0) throw std::invalid_argument("there are no held-out sentence pairs");
   if (options.source && corpus.unlinked() == corpus.pairs())

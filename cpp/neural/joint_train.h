@@ -21,6 +21,7 @@ struct JointTrainOptions {
   bool source = true;    // false: a plain language model
   bool sentence = true;  // the mean of all source words is an input
   bool lexical = false;  // translations of source words are predicted, without history
+  bool heads = false;    // the history is the head and siblings of a word
   bool parse = false;    // what the parse says of the affiliated word is seen, too
   std::int64_t embedding = 96, hidden = 256, second = 0;
   std::int64_t least_source = 2, least_target = 2;  // occurrences of words that are not rare
@@ -36,6 +37,9 @@ struct JointTrainOptions {
 
   void check() const;  // throws std::invalid_argument
 };
+
+// Throws std::invalid_argument for the corpus of another kind of model.
+void check_kind(const JointCorpus& corpus, const JointTrainOptions& options);
 
 // The dimensions of the model that these options make of a corpus with such parses.
 JointFacts joint_facts(const JointTrainOptions& options, ParseKind parse);

@@ -2531,9 +2531,9 @@ class JointModel:
     def values(self, section: str) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', writable=False)]:
         """The numbers of a section."""
 
-    def score(self, source: Sequence[str], target: Sequence[str], links: Alignment, normalise: bool = False, parse: Tree | ParseForest | Dependency | None = None) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    def score(self, source: Sequence[str], target: Sequence[str], links: Alignment, normalise: bool = False, parse: Tree | ParseForest | Dependency | None = None, tree: Dependency | None = None) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """
-        The log probability of each target word and of the sentence's end, and the logs of the sums over all words at each. A lexical model has one for each source word: that of its translation. Normalised probabilities are exact; others trust the model's self-normalisation and have no sums. A model that sees parses needs that of the source.
+        The log probability of each target word and of the sentence's end, and the logs of the sums over all words at each. A lexical model has one for each source word: that of its translation. Normalised probabilities are exact; others trust the model's self-normalisation and have no sums. A model that sees parses needs that of the source. A model over heads needs the dependency tree of the target, and scores no end.
         """
 
 def parse_context(parse: Tree | ParseForest | Dependency) -> list[str]:
@@ -3065,7 +3065,7 @@ def sample_pairs(pool: HypothesisPool, scores: Annotated[NDArray[numpy.float64],
 class JointCorpus:
     """Aligned sentence pairs to train a joint model with."""
 
-    def __init__(self, lexical: bool = False) -> None: ...
+    def __init__(self, lexical: bool = False, heads: bool = False) -> None: ...
 
     def __len__(self) -> int: ...
 
@@ -3079,9 +3079,17 @@ class JointCorpus:
 
     @property
     def examples(self) -> int:
-        """Target words and sentence ends; of a lexical corpus, source words."""
+        """
+        Target words and sentence ends; of a lexical corpus, source words; of heads, target words.
+        """
 
-    def add(self, source: Sequence[str], target: Sequence[str], links: Alignment, parse: Tree | ParseForest | Dependency | None = None) -> None:
+    @property
+    def treeless(self) -> int:
+        """
+        Pairs without the target tree that models over heads learn from, which are left out.
+        """
+
+    def add(self, source: Sequence[str], target: Sequence[str], links: Alignment, parse: Tree | ParseForest | Dependency | None = None, tree: Dependency | None = None) -> None:
         """One more pair."""
 
 class JointEpoch:

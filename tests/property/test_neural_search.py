@@ -9,6 +9,7 @@ import pytest
 import slow_chart
 import slow_dependents
 import slow_forest
+from dependency_pieces import WORDS_MODEL
 from forest_rules import ForestRule, forest_table
 from hypothesis import given, settings
 from neural_models import CONSTITUENTS, DEPENDENCIES, Reference, random_model
@@ -36,13 +37,19 @@ PARSED = {
     for kind in (CONSTITUENTS, DEPENDENCIES)
 }
 PARSED_WEIGHT = 0.6
+# A network over the heads of the output's trees.
+HEADS = random_model(["a", "b"], ["u", "v", "a"], seed=5, history=4, before=1, after=1, heads=True)
+HEADS_WEIGHT = 0.5
 Make = Callable[[FeatureSet, SearchOptions], Matcher]
 
 
 def decoders(
-    table: Any, weights: dict[str, float], make: Make, history: int, parse: int = 0, **search: Any
+    table: Any, weights: dict[str, float], make: Make, history: int, parse: int = 0, trees: bool = False, **search: Any
 ) -> list[Decoder]:
-    """One that does not heed the models' scores, and one that does. With `parse`, a model sees such parses."""
+    """One that does not heed the models' scores, and one that does. With `parse`, a model sees such parses.
+
+    With `trees`, hypotheses have trees, and a model scores them.
+    """
     made = []
     for weight in (0.0, WEIGHT):
         features = FeatureSet(table)
@@ -51,10 +58,14 @@ def decoders(
         features.add_joint(LEXICAL, "neural_lexical")
         if parse:
             features.add_joint(PARSED[parse], "neural_parse")
+        if trees:
+            features.add_dependency(WORDS_MODEL.core)
+            features.add_joint(HEADS, "neural_heads")
         options = SearchOptions(pop_limit=0, per_source=0, **search)
         lexical = LEXICAL_WEIGHT if weight else 0.0
         own = [("neural", weight), ("neural_lexical", lexical)]
         own += [("neural_parse", PARSED_WEIGHT if weight else 0.0)] * bool(parse)
+        own += [("neural_heads", HEADS_WEIGHT if weight else 0.0)] * trees
         made.append(Decoder(features, make(features, options), [*weights.items(), *own], options))
     return made
 
@@ -67,10 +78,12 @@ def check(decoders: Sequence[Decoder], source: Any, words: Sequence[str], histor
     assert plain.problem == neural.problem == ""
     if len(plain.hypotheses) == MOST:
         return
-    known: dict[Any, tuple[float, float, float]] = {}
+    known: dict[Any, tuple[float, float, float, float]] = {}
+    heads = Reference(HEADS)
 
-    def expected(hypothesis: Any) -> tuple[float, float, float]:
-        key = hypothesis.text, hypothesis.affiliations, hypothesis.links
+    def expected(hypothesis: Any) -> tuple[float, float, float, float]:
+        tree = hypothesis.dependency
+        key = hypothesis.text, hypothesis.affiliations, hypothesis.links, tree and tuple(tree.heads.tolist())
         if key not in known:
             target = hypothesis.text.split()
             links = Alignment([(at, i) for i, at in enumerate(hypothesis.affiliations)])
@@ -78,15 +91,18 @@ def check(decoders: Sequence[Decoder], source: Any, words: Sequence[str], histor
                 sum(reference.score(words, target, links)),
                 sum(lexical.score(words, target, Alignment(hypothesis.links))),
                 sum(parsed.score(words, target, links, source)) if parsed else 0.0,
+                sum(heads.score(words, target, links, tree=tree)) if tree else 0.0,
             )
         return known[key]
 
     def whole(hypothesis: Any) -> float:
-        joint, by_source, by_parse = expected(hypothesis)
-        return float(hypothesis.score + WEIGHT * joint + LEXICAL_WEIGHT * by_source + PARSED_WEIGHT * by_parse)
+        weights = (WEIGHT, LEXICAL_WEIGHT, PARSED_WEIGHT, HEADS_WEIGHT)
+        values = zip(weights, expected(hypothesis), strict=True)
+        return float(hypothesis.score + sum(weight * value for weight, value in values))
 
     for hypothesis in (*plain.hypotheses[:60], *neural.hypotheses[:60]):
-        joint, by_source, by_parse = expected(hypothesis)
+        joint, by_source, by_parse, by_heads = expected(hypothesis)
+        assert hypothesis.features.get("neural_heads", 0.0) == pytest.approx(by_heads, abs=1e-4)
         assert hypothesis.features.get("neural_parse", 0.0) == pytest.approx(by_parse, abs=1e-4)
         assert hypothesis.features["neural"] == pytest.approx(joint, abs=1e-4)
         assert hypothesis.features["neural_lexical"] == pytest.approx(by_source, abs=1e-4)
@@ -115,7 +131,7 @@ def test_forests(case: tuple[ParseForest, list[ForestRule]]) -> None:
     def make(features: FeatureSet, search: SearchOptions) -> Matcher:
         return ForestMatcher(features, slow_forest.HEADS, search)
 
-    made = decoders(table, weights, make, history, CONSTITUENTS, forest_margin=float("inf"), step_limit=0)
+    made = decoders(table, weights, make, history, CONSTITUENTS, True, forest_margin=float("inf"), step_limit=0)
     check(made, forest, forest.words, history, CONSTITUENTS)
 
 

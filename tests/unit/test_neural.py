@@ -113,6 +113,29 @@ def test_a_model_that_sees_parses_needs_one_of_their_kind() -> None:
     assert plain.score(SOURCE, TARGET, links, parse=TREE)[0].tolist() == plain.score(SOURCE, TARGET, links)[0].tolist()
 
 
+TREES = [[1, -1, 3, 1], [-1, 0, 0, 0], [3, 3, 3, -1], [-1, -1, -2, -1], [1, 2, 3, -1], [3, 0, 0, -1]]
+
+
+@pytest.mark.parametrize("heads", TREES)
+@pytest.mark.parametrize("shape", [{}, {"second": 16}, {"has_source": False, "embedding": 0}])
+def test_scores_over_heads_are_those_of_numpy(heads: list[int], shape: dict[str, Any]) -> None:
+    model = random_model(SOURCE, TARGET, heads=True, history=4, **shape)
+    tree, links = Dependency(TARGET, heads), Alignment([(0, 0), (1, 1), (3, 3)])
+    for normalise in (False, True):
+        scores, sums = model.score(SOURCE, TARGET, links, normalise, tree=tree)
+        assert len(scores) == len(TARGET) and len(sums) == (len(scores) if normalise else 0)
+        expected = Reference(model).score(SOURCE, TARGET, links, tree=tree, normalise=normalise)
+        np.testing.assert_allclose(scores, expected, atol=1e-4)
+    for other, found in {None: "no tree", Dependency(["a"], [-1]): "a tree of 1 words"}.items():
+        with pytest.raises(ValueError, match=f"a model over heads was given {found}; expected the dependency tree"):
+            model.score(SOURCE, TARGET, links, tree=other)
+
+
+def test_a_model_over_heads_has_four_words_of_history() -> None:
+    with pytest.raises(ValueError, match="a joint model of this shape is not possible"):
+        random_model(SOURCE, TARGET, heads=True, history=3)
+
+
 @pytest.mark.parametrize("length", [16, 32, 48, 256, 272])
 def test_the_width_of_registers_does_not_matter(length: int) -> None:
     draw = np.random.default_rng(length)

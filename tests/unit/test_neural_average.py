@@ -64,6 +64,7 @@ def test_scores_are_means(shapes: list[dict[str, Any]], tmp_path: Path) -> None:
     ("other", "problem"),
     [
         ({"history": 2}, "joint model 2 has history 2; the first has 3"),
+        ({"heads": True, "history": 4}, "joint model 2 has history 4; the first has 3"),
         ({"parse": 1}, "joint model 2 has parse 1; the first has 0"),
         ({"second": 16}, "another number of hidden layers"),
         ({"source": ["das", "war", "ein", "haus"]}, "joint model 2 has other source words than the first"),

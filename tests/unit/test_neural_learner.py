@@ -30,6 +30,7 @@ VARIANTS: list[dict[str, Any]] = [
     {"monolingual": True},
     {"lexical": True},
     {"parse": True},
+    {"heads": True},
 ]
 Doubles = npt.NDArray[np.float64]
 
@@ -129,10 +130,10 @@ class NumpyLearner:
 
 
 def corpora(options: JointOptions, count: int = 150) -> tuple[_core.JointCorpus, _core.JointCorpus]:
-    both = _core.JointCorpus(options.lexical), _core.JointCorpus(options.lexical)
+    both = [_core.JointCorpus(options.lexical, options.heads) for _ in range(2)]
     for number, pair in enumerate(parsed_pairs(count), start=1):
-        both[number % options.held_out == 0].add(*pair[: 4 if options.parse else 3])
-    return both
+        both[number % options.held_out == 0].add(*pair[:3], pair[3] if options.parse else None, pair[4])
+    return both[0], both[1]
 
 
 def trained(options: JointOptions, learner: Any = None, file: str = "", **more: Any) -> tuple[Any, list[float]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import shutil
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -207,6 +208,49 @@ def test_what_has_no_parse_is_refused_by_a_network_that_sees_parses(
     )
     with pytest.raises(UsageError, match=problem):
         trained("hiero", tmp_path / "model", options=find_kind("hiero").options(neural=True, network=TINY))
+
+
+@pytest.mark.parametrize("kind", ["s2d", "c2d"])
+def test_a_network_over_heads_scores_the_trees_of_the_output(kind: str, tmp_path: Path) -> None:
+    small = replace(TINY, parse=kind == "c2d", heads=True)
+    options = find_kind(kind).options(neural=True, neural_lexical=True, network=small)
+    model = trained(kind, tmp_path / "model", options=options)
+    network = model.translator.neural
+    assert network.facts["heads"] == 1 and model.translator.networks["lexical"].facts["heads"] == 0
+    given = [model.reader.kind.prepare(source) for source in sources(kind)]
+    one, two, four = (model.translator.translate_batch(given, 5, threads=threads) for threads in (1, 2, 4))
+    assert [[h.score for h in found.hypotheses] for found in one] == [[h.score for h in f.hypotheses] for f in two]
+    assert [[h.score for h in found.hypotheses] for found in one] == [[h.score for h in f.hypotheses] for f in four]
+    for source, found in zip(given, one, strict=True):
+        assert found.hypotheses, found.problem
+        for hypothesis in found.hypotheses:
+            links = Alignment([(at, i) for i, at in enumerate(hypothesis.affiliations)])
+            parse = source if kind == "c2d" else None
+            expected = Reference(network).score(
+                found.words, hypothesis.text.split(), links, parse, hypothesis.dependency
+            )
+            assert hypothesis.features["neural"] == pytest.approx(sum(expected), abs=1e-4)
+    explained = model.explain(sources(kind)[0])
+    assert [one.word for one in explained.neural] == explained.translation.best.text.split()
+    shown = sum(one.score for one in explained.neural)
+    assert shown == pytest.approx(explained.translation.best.features["neural"], abs=1e-4)
+
+
+def test_a_network_over_heads_needs_a_model_that_makes_trees(models: dict[str, Any], tmp_path: Path) -> None:
+    random_model(["a"], ["b"], heads=True, history=4).write(str(tmp_path / "heads.bin"))
+    problem = "is a network over heads, and a hiero model makes no dependency trees; expected a kind such as s2d or c2d"
+    with pytest.raises(UsageError, match=problem):
+        add_neural(models["hiero"].directory, tmp_path / "heads.bin")
+    options = find_kind("hiero").options(neural=True, network=replace(TINY, parse=False, heads=True))
+    with pytest.raises(UsageError, match=f"network.heads {problem}"):
+        trained("hiero", tmp_path / "model", options=options)
+    folder = tmp_path / "c2d"
+    shutil.copytree(models["c2d"].directory, folder)
+    add_neural(folder, tmp_path / "heads.bin", name="heads")
+    said: list[str] = []
+    joint = join({"c2d": folder, "hiero": models["hiero"].directory}, tmp_path / "joint", report=said.append)
+    assert "heads" not in joint.translator.networks
+    assert any("c2d: its network heads is left out, for it needs trees of all that is shared" in line for line in said)
 
 
 def test_a_plain_language_model_and_a_mean_score_as_numpy_does(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from treeglot.cli import main
 from treeglot.models.neural import tell_unused_states
 from treeglot.neural.options import JointOptions
 from treeglot.neural.train import LinkedPair, ParsedPair, load_joint, train_joint
-from treeglot.syntax import Alignment, Tree, write
+from treeglot.syntax import Alignment, Dependency, Tree, write
 
 SMALL = JointOptions(
     history=2, before=1, after=1, embedding=16, hidden=16, epochs=4, batch=64, held_out=10, rate=0.01, least_fallback=3
@@ -31,8 +31,10 @@ SMALL = JointOptions(
 BLOCKS = ("embeddings", "weights", "bias", "second.weights", "second.bias", "output", "output.bias")
 
 
-def corpus_of(given: Sequence[LinkedPair | ParsedPair], lexical: bool = False) -> _core.JointCorpus:
-    corpus = _core.JointCorpus(lexical)
+def corpus_of(
+    given: Sequence[LinkedPair | ParsedPair], lexical: bool = False, heads: bool = False
+) -> _core.JointCorpus:
+    corpus = _core.JointCorpus(lexical, heads)
     for pair in given:
         corpus.add(*pair)
     return corpus
@@ -79,12 +81,15 @@ def slow_loss(
         {"lexical": True},
         {"parse": True},
         {"parse": True, "sentence": False, "second": 16},
+        {"heads": True},
     ],
 )
 def test_gradients_are_the_numerical_ones(more: dict[str, Any]) -> None:
     options = dataclasses.replace(SMALL, samples=0, dropout=0, input_dropout=0, short_history=0, **more)
-    given: Sequence[LinkedPair | ParsedPair] = parsed_pairs(12) if options.parse else pairs(12)
-    network = _core.JointGradients(corpus_of(given, options.lexical), core_options(options))
+    given: Sequence[LinkedPair | ParsedPair] = pairs(12)
+    if options.parse or options.heads:
+        given = [(*pair[:3], pair[3] if options.parse else None, pair[4]) for pair in parsed_pairs(12)]
+    network = _core.JointGradients(corpus_of(given, options.lexical, options.heads), core_options(options))
     draw = np.random.default_rng(3)
     for block in BLOCKS:  # far enough from zero, so that every unit matters
         network.set(block, draw.normal(0, 0.4, len(network.values(block))).astype(np.float32))
@@ -92,8 +97,9 @@ def test_gradients_are_the_numerical_ones(more: dict[str, Any]) -> None:
     contexts = network.contexts().reshape(len(words), -1)
     values = {block: network.values(block).astype(np.float64) for block in BLOCKS}
     model = network.model()
-    ends = 0 if options.lexical else 1
-    sources = [model.source_ids(list(pair[0])) for pair in given for _ in range(len(pair[1]) + ends)]
+    ends = 0 if options.lexical or options.heads else 1
+    used = [pair for pair in given if not options.heads or pair[4] is not None]
+    sources = [model.source_ids(list(pair[0])) for pair in used for _ in range(len(pair[1]) + ends)]
     assert network.loss() == pytest.approx(slow_loss(values, contexts, sources, words, options), rel=1e-5)
     for block in BLOCKS:
         gradient = network.gradient(block)
@@ -169,8 +175,82 @@ def test_a_model_that_sees_parses_has_the_scores_of_the_network(kind: int) -> No
     assert "label T1" in model.source_words() and ("label TOP" in model.source_words()) == (kind == CONSTITUENTS)
     loss = [-score for pair in given for score in Reference(model).score(*pair, normalise=True)]
     assert network.loss() == pytest.approx(np.mean(loss), rel=1e-4)
-    core = [-score for *pair, parse in given for score in model.score(*pair, True, parse)[0]]
+    core = [-score for *pair, parse, _ in given for score in model.score(*pair, True, parse)[0]]
     np.testing.assert_allclose(core, loss, atol=1e-4)
+
+
+def test_a_model_over_heads_has_the_scores_of_the_network() -> None:
+    options = dataclasses.replace(
+        SMALL, heads=True, samples=0, dropout=0, input_dropout=0, short_history=0, penalty=0.0
+    )
+    given = [(*pair[:3], None, pair[4]) for pair in parsed_pairs(40)]
+    corpus = corpus_of(given, heads=True)
+    used = [pair for pair in given if pair[4] is not None]
+    assert (len(corpus), corpus.treeless) == (len(used), len(given) - len(used))
+    assert corpus.examples == sum(len(pair[1]) for pair in used)
+    network = _core.JointGradients(corpus, core_options(options))
+    draw = np.random.default_rng(3)
+    for block in BLOCKS:
+        network.set(block, draw.normal(0, 0.3, len(network.values(block))).astype(np.float32))
+    model = network.model()
+    assert model.facts["heads"] == 1 and model.facts["history"] == 4
+    loss = [-score for pair in used for score in Reference(model).score(*pair, normalise=True)]
+    assert network.loss() == pytest.approx(np.mean(loss), rel=1e-4)
+
+
+def test_a_network_learns_from_heads(tmp_path: Path) -> None:
+    draw = np.random.default_rng(1)
+    links, given = Alignment([(0, 0)]), []
+    for bit, first in draw.integers(0, 2, (400, 2)).tolist():  # the last word depends on its head, the first one
+        target = [f"h{bit}", f"x{first}", f"t{bit}"]
+        given.append((["s"], target, links, None, Dependency(target, [-1, 2, 0])))
+    options = dataclasses.replace(SMALL, epochs=5, history=1, dropout=0.1, input_dropout=0.0)
+    found: dict[bool, np.floating[Any]] = {}
+    for heads in (True, False):
+        model = train_joint(given, dataclasses.replace(options, heads=heads))
+        scores = [model.score(*pair[:3], True, None, pair[4] if heads else None)[0][2] for pair in given[:50]]
+        found[heads] = np.mean(scores)
+    assert found[True] > np.log(0.8) > np.log(0.7) > found[False]
+
+
+def test_threads_and_a_kill_do_not_change_a_model_over_heads(tmp_path: Path) -> None:
+    options = dataclasses.replace(SMALL, epochs=2, samples=30, frequent=8, heads=True, parse=True)
+    given, found = [pair for pair in parsed_pairs(150) if pair[4] is not None], []
+    for threads in (1, 2, 4):
+        train_joint(given, options, threads=threads).write(str(tmp_path / "model"))
+        found.append((tmp_path / "model").read_bytes())
+    assert found[0] == found[1] == found[2]
+
+    def kill(epoch: _core.JointEpoch) -> None:
+        if epoch.epoch == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_joint(given, options, state=tmp_path / "state", report=kill)
+    train_joint(given, options, state=tmp_path / "state").write(str(tmp_path / "model"))
+    assert (tmp_path / "model").read_bytes() == found[0]
+
+
+def test_what_a_model_over_heads_cannot_learn_from_is_refused() -> None:
+    options = dataclasses.replace(SMALL, heads=True)
+    with pytest.raises(OptionError, match="a lexical model has no history; expected heads=false"):
+        dataclasses.replace(options, lexical=True)
+    problem = "no sentence pair has a target dependency tree; expected trees for a model over heads"
+    treeless: list[ParsedPair] = [(*pair, None, None) for pair in pairs(40)]
+    with pytest.warns(UserWarning, match="40 sentence pairs"), pytest.raises(UsageError, match=problem):
+        train_joint(treeless, options, dev=[])
+    with pytest.warns(UserWarning, match="5 sentence pairs have no target dependency tree, and are left out"):
+        train_joint(parsed_pairs(40), dataclasses.replace(options, epochs=1))
+    longer: list[ParsedPair] = [(["s1"], ["t1"], Alignment(), None, Dependency(["t1", "t2"], [-1, 0]))]
+    with pytest.raises(UsageError, match="a tree of 2 words for a target sentence of 1; expected the same words"):
+        train_joint(longer, options)
+    corpus = corpus_of(pairs(20))
+    with pytest.raises(
+        ValueError, match="the corpus is of another kind of model; expected heads for models over heads"
+    ):
+        _core.train_joint(corpus, corpus, core_options(options), 1, "", lambda *_: None, lambda _: None)
+    with pytest.raises(ValueError, match="the corpus is of another kind of model; expected heads for models over"):
+        _core.JointGradients(corpus, core_options(options))
 
 
 def ambiguous_pairs(count: int) -> list[ParsedPair]:
@@ -178,7 +258,7 @@ def ambiguous_pairs(count: int) -> list[ParsedPair]:
     draw = np.random.default_rng(1)
     links = Alignment([(0, 0)])
     bits = enumerate(draw.integers(0, 2, count))
-    return [([f"s{n % 3}"], [f"t{bit}"], links, Tree.parse(f"(L{bit} (T s{n % 3}))")) for n, bit in bits]
+    return [([f"s{n % 3}"], [f"t{bit}"], links, Tree.parse(f"(L{bit} (T s{n % 3}))"), None) for n, bit in bits]
 
 
 def test_a_network_learns_from_parses(tmp_path: Path) -> None:
@@ -212,7 +292,7 @@ def test_threads_and_a_kill_do_not_change_a_model_that_sees_parses(tmp_path: Pat
     again.write(str(tmp_path / "model"))
     assert epochs == [2]
     assert (tmp_path / "model").read_bytes() == found[0]
-    others = [(*pair[:3], None) if number == 3 else pair for number, pair in enumerate(given)]
+    others = [(*pair[:3], None, None) if number == 3 else pair for number, pair in enumerate(given)]
     with pytest.warns(UserWarning, match="the state of a run with other data or options"):
         train_joint(others, options, state=tmp_path / "state")
 
@@ -229,7 +309,7 @@ def test_parses_that_cannot_be_learnt_from_are_refused() -> None:
         train_joint(given, options)
     with pytest.raises(UsageError, match="held-out sentence pairs have dependencies; expected constituents"):
         train_joint(parsed_pairs(40), options, dev=parsed_pairs(10, DEPENDENCIES))
-    longer = [(["s1"], ["t1"], Alignment(), Tree.parse("(NP (T s1) (T s2))"))]
+    longer = [(["s1"], ["t1"], Alignment(), Tree.parse("(NP (T s1) (T s2))"), None)]
     with pytest.raises(UsageError, match="a parse of 2 words for a source sentence of 1; expected the same words"):
         train_joint(longer, options)
 
@@ -479,11 +559,25 @@ def test_the_command_reads_parses(tmp_path: Path, suffix: str, capsys: pytest.Ca
     assert main(["neural", "info", str(out)]) == 0
     assert f"parse\t{1 if suffix == 'tree' else 2}" in capsys.readouterr().out
     assert main([*command, "--parse"]) == 2
-    assert "a model that sees parses was asked for; expected --source-parses" in capsys.readouterr().err
+    assert "--parse needs a file; expected --source-parses" in capsys.readouterr().err
     dev = [f"--dev-{name}={file}" for name, file in zip(("source", "target", "alignments"), files, strict=True)]
     assert main([*command, *parses, *dev]) == 2
     assert "--source-parses and --dev-source-parses belong together" in capsys.readouterr().err
     assert main([*command, *parses, *dev, f"--dev-{parses[0][2:]}", parses[1]]) == 0
+
+
+def test_the_command_reads_target_dependencies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = [pair for pair in parsed_pairs(60) if pair[4] is not None]
+    files = written(tmp_path, [pair[:3] for pair in given])
+    write(tmp_path / "trees.conllu", [pair[4] for pair in given])
+    out, size = tmp_path / "joint.bin", ["--embedding", "16", "--hidden", "16", "--epochs", "1", "--held-out", "10"]
+    command = ["neural", "train", *files, "-o", str(out), *size]
+    assert main([*command, "--target-dependencies", str(tmp_path / "trees.conllu")]) == 0
+    options = JointOptions(embedding=16, hidden=16, epochs=1, held_out=10, heads=True)
+    train_joint(given, options).write(str(tmp_path / "expected"))
+    assert out.read_bytes() == (tmp_path / "expected").read_bytes()
+    assert main([*command, "--heads"]) == 2
+    assert "--heads needs a file; expected --target-dependencies" in capsys.readouterr().err
 
 
 def test_the_command_trains_and_leaves_no_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,13 +4,6 @@
 #include "lm/dependency_piece.h"
 
 namespace treeglot {
-namespace {
-
-std::int32_t head_of(const TargetSide& target, std::uint32_t symbol) {
-  return symbol < target.structure_size ? target.structure[symbol] - 1 : kRuleRoot;
-}
-
-}  // namespace
 
 DependencyFeature::DependencyFeature(std::shared_ptr<const DependencyModel> model,
                                      std::shared_ptr<const std::vector<WordId>> units, FeatureId score,
@@ -44,9 +37,9 @@ void DependencyFeature::score(const Application& application, TailStates<Depende
   for (std::uint32_t i = 0; i < target.size; ++i) {
     const std::int32_t symbol = target.symbols[i];
     if (symbol < 0) {
-      items_.push_back({head_of(target, i), 0, &tails[static_cast<std::size_t>(-1 - symbol)]});
+      items_.push_back({rule_head(target, i), 0, &tails[static_cast<std::size_t>(-1 - symbol)]});
     } else {
-      items_.push_back({head_of(target, i), unit(target, symbol, word++), nullptr});
+      items_.push_back({rule_head(target, i), unit(target, symbol, word++), nullptr});
     }
   }
   const DependencyStep step = score_rule(*model_, items_, out);
@@ -64,7 +57,7 @@ void DependencyFeature::score(const Application& application, TailStates<Depende
 void DependencyFeature::expect(const Application& application, Sink& sink) const {
   const TargetSide& target = application.target;
   std::vector<std::int32_t> heads(target.size), item_of(target.size, kRuleRoot);
-  for (std::uint32_t i = 0; i < target.size; ++i) heads[i] = head_of(target, i);
+  for (std::uint32_t i = 0; i < target.size; ++i) heads[i] = rule_head(target, i);
   check_rule_heads(heads);  // once for every rule that is used
   items_.clear();
   for (std::uint32_t i = 0; i < target.size; ++i) {

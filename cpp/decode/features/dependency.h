@@ -44,6 +44,11 @@ class DependencyFeature final : public Feature<DependencyFeature, DependencyStat
   mutable std::vector<DependencyItem> items_;  // kept for their memory; a thread has its own feature
 };
 
+// The head of a symbol of a target side: another symbol, or kRuleRoot.
+inline std::int32_t rule_head(const TargetSide& target, std::uint32_t symbol) {
+  return symbol < target.structure_size ? target.structure[symbol] - 1 : kRuleRoot;
+}
+
 // Adds the feature "dlm_words" or "dlm_tags", and "ill_formed" with the first of them.
 void add_dependency(FeatureSet& features, std::shared_ptr<const DependencyModel> model);
 

@@ -29,10 +29,15 @@ def neural_train(
         Path | None,
         typer.Option(help="Trees, forests or dependencies of the source sentences, for a model that sees them."),
     ] = None,
+    target_dependencies: Annotated[
+        Path | None,
+        typer.Option(help="Dependencies of the target sentences, for a model whose history is heads and siblings."),
+    ] = None,
     dev_source: Annotated[Path | None, typer.Option(help="Source sentences to judge epochs by.")] = None,
     dev_target: Annotated[Path | None, typer.Option(help="Their translations.")] = None,
     dev_alignments: Annotated[Path | None, typer.Option(help="Their links.")] = None,
     dev_source_parses: Annotated[Path | None, typer.Option(help="Their source parses.")] = None,
+    dev_target_dependencies: Annotated[Path | None, typer.Option(help="Their target dependencies.")] = None,
     options: Annotated[Any, Fields("treeglot.neural.options", "JointOptions")] = None,
     threads: Threads = 1,
 ) -> None:
@@ -45,11 +50,15 @@ def neural_train(
     dev = (dev_source, dev_target, dev_alignments)
     if any(dev) and not all(dev):
         raise UsageError("--dev-source, --dev-target and --dev-alignments belong together")
-    if options.parse and source_parses is None:
-        raise UsageError("a model that sees parses was asked for; expected --source-parses")
-    if (dev_source_parses is None) != (source_parses is None or dev_source is None):
-        raise UsageError("--source-parses and --dev-source-parses belong together where there are dev files")
-    options = dataclasses.replace(options, parse=source_parses is not None)
+    for name, flag, file, beside in (
+        ("source-parses", "parse", source_parses, dev_source_parses),
+        ("target-dependencies", "heads", target_dependencies, dev_target_dependencies),
+    ):
+        if getattr(options, flag) and file is None:
+            raise UsageError(f"--{flag} needs a file; expected --{name}")
+        if (beside is None) != (file is None or dev_source is None):
+            raise UsageError(f"--{name} and --dev-{name} belong together where there are dev files")
+        options = dataclasses.replace(options, **{flag: file is not None})
     if str(out) == "-":
         raise UsageError("a joint model cannot be written to standard output: it has to be a file")
 
@@ -64,9 +73,9 @@ def neural_train(
                 say(f"network {network} of {options.networks}:")
 
         model = train_joint(
-            _read(source, target, alignments, source_parses),
+            _read(source, target, alignments, source_parses, target_dependencies),
             options,
-            dev=_read(*dev, dev_source_parses) if all(dev) else None,  # type: ignore[arg-type]
+            dev=_read(*dev, dev_source_parses, dev_target_dependencies) if all(dev) else None,  # type: ignore[arg-type]
             threads=threads,
             state=state,
             progress=progress,
@@ -77,25 +86,31 @@ def neural_train(
     shutil.rmtree(state, ignore_errors=True)
 
 
-def _read(source: Path, target: Path, alignments: Path, parses: Path | None) -> Iterator[LinkedPair | ParsedPair]:
-    """Sentence pairs with links and, if there is a file of them, the parses of their source sentences."""
+def _read(
+    source: Path, target: Path, alignments: Path, parses: Path | None, trees: Path | None
+) -> Iterator[LinkedPair | ParsedPair]:
+    """Sentence pairs with links and, if there are files of them, source parses and target dependencies."""
     from treeglot.corpus import Corpus, Needs
     from treeglot.corpus.files import check_format
     from treeglot.models.neural import parse_of
     from treeglot.syntax.formats import find_format, read_parallel
 
-    if parses is None:
+    if parses is None and trees is None:
         yield from read_parallel((source, "text"), (target, "text"), (alignments, "pharaoh"))
         return
-    dependencies = find_format(parses).holds is Dependency
-    check_format("source_dependencies" if dependencies else "source_forests", parses, "--source-parses")
-    corpus = Corpus(source=source, target=target, alignments=alignments)
-    if dependencies:
-        pairs = dataclasses.replace(corpus, source_dependencies=parses).pairs(Needs(source="dependency"))
-    else:
-        pairs = dataclasses.replace(corpus, source_forests=parses).pairs(Needs(source="best"))
+    corpus = Corpus(source=source, target=target, alignments=alignments, target_dependencies=trees)
+    needs = Needs(target="words" if trees is None else "dependency")
+    if trees is not None:
+        check_format("target_dependencies", trees, "--target-dependencies")
+    if parses is not None and find_format(parses).holds is Dependency:
+        corpus = dataclasses.replace(corpus, source_dependencies=parses)
+        needs = dataclasses.replace(needs, source="dependency")
+    elif parses is not None:
+        check_format("source_forests", parses, "--source-parses")
+        corpus, needs = dataclasses.replace(corpus, source_forests=parses), dataclasses.replace(needs, source="best")
+    pairs = corpus.pairs(needs)
     for pair in pairs:
-        yield pair.source, pair.target, pair.links, parse_of(pair)
+        yield pair.source, pair.target, pair.links, parse_of(pair), pair.target_dependency
     for line in pairs.counts.lines():
         say(line)
 

@@ -206,7 +206,9 @@ def _lay_networks(parts: Sequence[Part], folder: Path, report: Callable[[str], N
     """Put the networks that parts have into the folder, each from the first part that has it; their files by name."""
     files = {}
     for name in dict.fromkeys(name for part in parts for name in part.file.every_network):
-        given = [part for part in parts if name in part.file.every_network]
+        given = [part for part in parts if name in part.file.every_network and not _needs_trees(part, name, report)]
+        if not given:
+            continue
         first = given[0].folder / given[0].file.every_network[name]
         files[name] = network_file(name)
         _link(first, folder / files[name])
@@ -215,6 +217,15 @@ def _lay_networks(parts: Sequence[Part], folder: Path, report: Callable[[str], N
             feature = network_feature(name)
             report(f"{given[0].name}: its neural model is used as {feature}; {', '.join(others)} had another")
     return files
+
+
+def _needs_trees(part: Part, name: str, report: Callable[[str], None]) -> bool:
+    """Whether a network scores dependency trees, which a joint model does not make; then it says so."""
+    heads = bool(_core.JointModel.open(str(part.folder / part.file.every_network[name]), False).facts["heads"])
+    if heads:
+        called = f"network {name}".strip()
+        report(f"{part.name}: its {called} is left out, for it needs trees of all that is shared")
+    return heads
 
 
 def _lay_context(parts: Sequence[Part], folder: Path, report: Callable[[str], None]) -> str:

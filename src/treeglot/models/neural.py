@@ -56,8 +56,9 @@ def neural_words(model: _core.JointModel | None, found: Translation) -> tuple[Ne
         return _translations(model, found)
     target, places = tokens(hypothesis.text), [*hypothesis.affiliations, len(words)]
     links = Alignment([(at, i) for i, at in enumerate(hypothesis.affiliations)])
-    scores, _ = model.score(words, target, links, False, seen_parse(model, found))
-    given = zip([*target, "</s>"], places, scores, strict=True)
+    tree = hypothesis.dependency if model.facts["heads"] else None
+    scores, _ = model.score(words, target, links, False, seen_parse(model, found), tree)
+    given = zip([*target, "</s>"][: len(scores)], places, scores, strict=False)  # models over heads have no end
     return tuple(NeuralWord(word, [*words, "</s>"][at], at, float(score)) for word, at, score in given)
 
 
@@ -120,20 +121,29 @@ def parse_of(pair: Pair) -> SourceParse | None:
     return pair.source_tree if pair.source_forest is None else pair.source_forest.viterbi()
 
 
+def _refuse_heads(kind: Kind, what: str, key: tuple[str, ...] = ()) -> None:
+    """Refuse a network over heads for a kind of model that makes no dependency trees."""
+    if not kind.dependency_models:
+        problem = f"{what} is a network over heads, and a {kind.name} model makes no dependency trees"
+        raise UsageError(f"{problem}; expected a kind such as s2d or c2d", key)
+
+
 def wanted_networks(kind: Kind, options: Any) -> dict[str, JointOptions]:
     """The options of the networks that training makes, by name. Networks that no search can use are refused."""
     network: JointOptions = options.network
     if network.parse and not parses_of(kind):
         problem = f"network.parse is true, and a {kind.name} model translates sentences without parses"
         raise UsageError(f"{problem}; expected false, or another kind of model", ("network", "parse"))
+    if options.neural and network.heads:
+        _refuse_heads(kind, "network.heads", ("network", "heads"))
     if network.lexical:
         key = ("network", "lexical")
         raise UsageError("network.lexical is true; expected neural_lexical=true for a lexical network", key)
-    if options.neural and network.history > MOST_HISTORY:
+    if options.neural and network.history > MOST_HISTORY and not network.heads:
         problem = f"network.history is {network.history}; expected at most {MOST_HISTORY} in a search"
         raise UsageError(problem, ("network", "history"))
     wanted = {"": network} if options.neural else {}
-    return wanted | ({LEXICAL: replace(network, lexical=True)} if options.neural_lexical else {})
+    return wanted | ({LEXICAL: replace(network, lexical=True, heads=False)} if options.neural_lexical else {})
 
 
 def check_learners(wanted: Mapping[str, JointOptions], threads: int) -> None:
@@ -208,6 +218,10 @@ def add_neural(folder: PathLike, network: PathLike, *, weight: float = WEIGHT, n
         raise UsageError(
             f"{network} has {opened.facts['history']} words of history; expected at most {MOST_HISTORY} in a search"
         )
+    if opened.facts["heads"]:
+        if file.kind == JOINT:
+            raise UsageError(f"{network} is a network over heads; expected another one for a joint model")
+        _refuse_heads(find_kind(file.kind), str(network))
     seen = PARSES[opened.facts["parse"]]
     if seen and file.kind != JOINT and seen != (read := parses_of(find_kind(file.kind))):
         problem = f"{network} sees {seen} of source parses, and a {file.kind} model reads {read or 'no parses'}"

@@ -58,6 +58,7 @@ from treeglot.syntax.lattice import Lattice, LatticeForest
 if TYPE_CHECKING:
     from treeglot.models.kind import Kind
     from treeglot.models.options import ClassLmOptions
+    from treeglot.neural.options import JointOptions
     from treeglot.neural.train import ParsedPair
     from treeglot.rules.engines import Engine
     from treeglot.text import TextPipeline
@@ -146,7 +147,7 @@ def train(
         digest = hashlib.blake2b(digest_size=16)  # of the words and links
         words = not lm_text and (not lm or options.class_lm.classes > 0)
         given = _tee(pairs, corpus, trees, digest, scratch, words)
-        given = _spool(given, scratch / LINKED if wanted else None, options.network.parse)
+        given = _spool(given, scratch / LINKED if wanted else None, options.network)
         context = ContextFile(options.context_words)
         job = RulesJob(
             declared, options, pairs, folder, scratch, threads, size, report, engine, parts_folder(place), keep, filter
@@ -285,16 +286,16 @@ def _tee(
     trees.write(scratch)
 
 
-def _spool(pairs: Iterable[Pair], path: Path | None, parses: bool) -> Iterator[Pair]:
-    """The same pairs; if there is a path, words, first links and perhaps source parses go to this file, too."""
+def _spool(pairs: Iterable[Pair], path: Path | None, network: JointOptions) -> Iterator[Pair]:
+    """The same pairs; if there is a path, their words, first links and the parses that are seen go to it, too."""
     if path is None:
         yield from pairs
         return
     with path.open("wb") as stream:
         for pair in pairs:
             if pair.is_first:
-                parse = parse_of(pair) if parses else None
-                pickle.dump((pair.source, pair.target, pair.links, parse), stream, pickle.HIGHEST_PROTOCOL)
+                both = parse_of(pair) if network.parse else None, pair.target_dependency if network.heads else None
+                pickle.dump((pair.source, pair.target, pair.links, *both), stream, pickle.HIGHEST_PROTOCOL)
             yield pair
 
 

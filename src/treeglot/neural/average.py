@@ -16,7 +16,17 @@ from treeglot._core import JointModel
 from treeglot.base.errors import UsageError
 
 Floats = npt.NDArray[np.float32]
-ALIKE = ("history", "before", "after", "has_source", "sentence", "parse", "source_fallbacks", "target_fallbacks")
+ALIKE = (
+    "history",
+    "before",
+    "after",
+    "has_source",
+    "heads",
+    "sentence",
+    "parse",
+    "source_fallbacks",
+    "target_fallbacks",
+)
 PARSE_INPUTS = 4  # what a parse says of a word, in the core
 
 

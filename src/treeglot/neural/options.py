@@ -33,6 +33,9 @@ class JointOptions(Options):
         "predict the target words linked with each source word, without history",
         paper="Devlin et al. 2014, section 5.2",
     )
+    heads: bool = option(
+        False, "the history is the head and siblings of a word in a dependency tree; the option history has no effect"
+    )
     parse: bool = option(False, "also see what the source parse says of the affiliated word")
     embedding: int = option(96, "size of a word's vector, a multiple of 16", least=16, most=4096)
     hidden: int = option(256, "units of the hidden layer, a multiple of 16", least=16, most=4096)
@@ -74,6 +77,8 @@ class JointOptions(Options):
             raise OptionError(problem, ("device",))
         if self.lexical and self.monolingual:
             raise OptionError("a lexical model needs source words; expected monolingual=false", ("monolingual",))
+        if self.lexical and self.heads:
+            raise OptionError("a lexical model has no history; expected heads=false", ("heads",))
         if self.parse and self.monolingual:
             raise OptionError("a model of parses needs source words; expected monolingual=false", ("monolingual",))
 

@@ -20,7 +20,8 @@ from treeglot.syntax import Alignment, Dependency, ParseForest, Tree
 
 SourceParse: TypeAlias = Tree | ParseForest | Dependency
 LinkedPair: TypeAlias = tuple[Sequence[str], Sequence[str], Alignment]
-ParsedPair: TypeAlias = tuple[Sequence[str], Sequence[str], Alignment, SourceParse | None]  # where parses are seen
+# With what models of parses and of heads learn from.
+ParsedPair: TypeAlias = tuple[Sequence[str], Sequence[str], Alignment, SourceParse | None, Dependency | None]
 Progress: TypeAlias = Callable[[int, int, int], None]  # epoch, examples of it done, of how many
 
 
@@ -38,7 +39,8 @@ def train_joint(
     """Train a joint model; each pair has source words, target words and their links.
 
     With the option `parse`, a pair also has the parse of its source sentence: a tree, a forest or a dependency tree.
-    Without one, or after a failed parse, a pair is learnt from without it.
+    Without one, or after a failed parse, a pair is learnt from without it. With the option `heads`, the fifth part of a
+    pair is the dependency tree of its target sentence, and pairs without one are left out.
 
     Epochs are judged by their perplexity on `dev`, or on the pairs that the option `held_out` takes from `pairs`.
     The result is that of the best epoch. If the core trains, it is the same for any number of threads. With the option
@@ -114,13 +116,18 @@ def _corpora(
     pairs: Iterable[LinkedPair | ParsedPair], every: int, options: JointOptions
 ) -> tuple[JointCorpus, JointCorpus]:
     """The pairs, and those that are held out: each `every`th, none if it is 0."""
-    both = JointCorpus(options.lexical), JointCorpus(options.lexical)
+    both = [JointCorpus(options.lexical, options.heads) for _ in range(2)]
     for number, pair in enumerate(pairs, start=1):
+        parse, tree = (*pair[3:], None, None)[:2]
         try:
-            both[every > 0 and number % every == 0].add(*(pair if options.parse else pair[:3]))
+            both[every > 0 and number % every == 0].add(
+                *pair[:3], parse if options.parse else None, tree if options.heads else None
+            )
         except ValueError as error:
             raise UsageError(f"sentence pair {number}: {error}") from error
-    return both
+    if missing := both[0].treeless + both[1].treeless:
+        warnings.warn(f"{missing:,} sentence pairs have no target dependency tree, and are left out", stacklevel=3)
+    return both[0], both[1]
 
 
 def load_joint(path: PathLike, *, verify: bool = True) -> JointModel:
