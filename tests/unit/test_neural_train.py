@@ -24,6 +24,8 @@ from treeglot.models.neural import tell_unused_states
 from treeglot.neural.options import JointOptions
 from treeglot.neural.train import LinkedPair, ParsedPair, load_joint, train_joint
 from treeglot.syntax import Alignment, Dependency, Tree, write
+from treeglot.syntax.constituents import to_dependencies
+from treeglot.syntax.heads import load
 
 SMALL = JointOptions(
     history=2, before=1, after=1, embedding=16, hidden=16, epochs=4, batch=64, held_out=10, rate=0.01, least_fallback=3
@@ -564,6 +566,32 @@ def test_the_command_reads_parses(tmp_path: Path, suffix: str, capsys: pytest.Ca
     assert main([*command, *parses, *dev]) == 2
     assert "--source-parses and --dev-source-parses belong together" in capsys.readouterr().err
     assert main([*command, *parses, *dev, f"--dev-{parses[0][2:]}", parses[1]]) == 0
+
+
+def test_the_command_makes_dependencies_of_trees(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = parsed_pairs(60)
+    files = written(tmp_path, [pair[:3] for pair in given])
+    trees = {
+        "source": [pair[3] or Tree() for pair in given],
+        "target": [Tree.parse(f"(S {' '.join(f'(T {word})' for word in pair[1])})") for pair in given],
+    }
+    for side, values in trees.items():
+        write(tmp_path / f"{side}.tree", values)
+    made = {side: to_dependencies(values, load("english")) for side, values in trees.items()}
+    out, size = tmp_path / "joint.bin", ["--embedding", "16", "--hidden", "16", "--epochs", "1", "--held-out", "10"]
+    command = ["neural", "train", *files, "-o", str(out), *size]
+    more = [f"--source-parses={tmp_path / 'source.tree'}", f"--target-dependencies={tmp_path / 'target.tree'}"]
+    tables = [f"--{side}-heads=english" for side in trees]
+    assert main([*command, *more, *tables]) == 0
+    options = JointOptions(embedding=16, hidden=16, epochs=1, held_out=10, heads=True, parse=True)
+    expected = [(*pair[:3], s, t) for pair, s, t in zip(given, made["source"], made["target"], strict=True)]
+    train_joint(expected, options).write(str(tmp_path / "expected"))
+    assert out.read_bytes() == (tmp_path / "expected").read_bytes()
+    capsys.readouterr()
+    for table, side in zip(tables, trees, strict=True):
+        assert main([*command, table]) == 2
+        problem = f"--{side}-heads makes dependencies of {side} trees; expected a file of them"
+        assert problem in capsys.readouterr().err
 
 
 def test_the_command_reads_target_dependencies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,9 +29,15 @@ def neural_train(
         Path | None,
         typer.Option(help="Trees, forests or dependencies of the source sentences, for a model that sees them."),
     ] = None,
+    source_heads: Annotated[
+        str | None, typer.Option(help="Head table, by name or file: makes dependencies of source trees and forests.")
+    ] = None,
     target_dependencies: Annotated[
         Path | None,
         typer.Option(help="Dependencies of the target sentences, for a model whose history is heads and siblings."),
+    ] = None,
+    target_heads: Annotated[
+        str | None, typer.Option(help="Head table, by name or file: makes dependencies if the file has trees.")
     ] = None,
     dev_source: Annotated[Path | None, typer.Option(help="Source sentences to judge epochs by.")] = None,
     dev_target: Annotated[Path | None, typer.Option(help="Their translations.")] = None,
@@ -50,6 +56,7 @@ def neural_train(
     dev = (dev_source, dev_target, dev_alignments)
     if any(dev) and not all(dev):
         raise UsageError("--dev-source, --dev-target and --dev-alignments belong together")
+    heads = (source_heads, target_heads)
     for name, flag, file, beside in (
         ("source-parses", "parse", source_parses, dev_source_parses),
         ("target-dependencies", "heads", target_dependencies, dev_target_dependencies),
@@ -73,9 +80,9 @@ def neural_train(
                 say(f"network {network} of {options.networks}:")
 
         model = train_joint(
-            _read(source, target, alignments, source_parses, target_dependencies),
+            _read(source, target, alignments, source_parses, target_dependencies, heads),
             options,
-            dev=_read(*dev, dev_source_parses, dev_target_dependencies) if all(dev) else None,  # type: ignore[arg-type]
+            dev=_read(*dev, dev_source_parses, dev_target_dependencies, heads) if all(dev) else None,  # type: ignore[arg-type]
             threads=threads,
             state=state,
             progress=progress,
@@ -87,7 +94,12 @@ def neural_train(
 
 
 def _read(
-    source: Path, target: Path, alignments: Path, parses: Path | None, trees: Path | None
+    source: Path,
+    target: Path,
+    alignments: Path,
+    parses: Path | None,
+    trees: Path | None,
+    heads: tuple[str | None, str | None],
 ) -> Iterator[LinkedPair | ParsedPair]:
     """Sentence pairs with links and, if there are files of them, source parses and target dependencies."""
     from treeglot.corpus import Corpus, Needs
@@ -95,19 +107,31 @@ def _read(
     from treeglot.models.neural import parse_of
     from treeglot.syntax.formats import find_format, read_parallel
 
+    for side, file, table in (("source", parses, heads[0]), ("target", trees, heads[1])):
+        if table is not None and (file is None or find_format(file).holds is Dependency):
+            raise UsageError(f"--{side}-heads makes dependencies of {side} trees; expected a file of them")
     if parses is None and trees is None:
         yield from read_parallel((source, "text"), (target, "text"), (alignments, "pharaoh"))
         return
-    corpus = Corpus(source=source, target=target, alignments=alignments, target_dependencies=trees)
-    needs = Needs(target="words" if trees is None else "dependency")
-    if trees is not None:
-        check_format("target_dependencies", trees, "--target-dependencies")
+    corpus, needs = Corpus(source=source, target=target, alignments=alignments), Needs()
     if parses is not None and find_format(parses).holds is Dependency:
         corpus = dataclasses.replace(corpus, source_dependencies=parses)
         needs = dataclasses.replace(needs, source="dependency")
     elif parses is not None:
         check_format("source_forests", parses, "--source-parses")
         corpus, needs = dataclasses.replace(corpus, source_forests=parses), dataclasses.replace(needs, source="best")
+    if heads[0] is not None:
+        needs = dataclasses.replace(needs, source="dependency", source_heads=heads[0])
+    if trees is not None and heads[1] is not None:
+        check_format("target_trees", trees, "--target-dependencies")
+        corpus = dataclasses.replace(corpus, target_trees=trees)
+        needs = dataclasses.replace(needs, target="dependency", target_heads=heads[1])
+    elif trees is not None:
+        check_format("target_dependencies", trees, "--target-dependencies")
+        corpus, needs = (
+            dataclasses.replace(corpus, target_dependencies=trees),
+            dataclasses.replace(needs, target="dependency"),
+        )
     pairs = corpus.pairs(needs)
     for pair in pairs:
         yield pair.source, pair.target, pair.links, parse_of(pair), pair.target_dependency
