@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/held_pages.h"
 #include "base/streamed_section.h"
 
 namespace treeglot {
@@ -181,7 +182,7 @@ void Sections::verify() const {
   for (const Section& section : sections_) {
     const std::span<const std::byte> bytes = padded(section.bytes);
     Checksum sum(bytes.size());
-    sum.add(bytes);
+    sound_in_pieces(bytes, [&](std::span<const std::byte> piece) { return sum.add(piece), true; });
     if (sum.sum() != section.checksum)
       fail("is damaged: the checksum of its section " + quoted(section.name) + " does not fit");
   }

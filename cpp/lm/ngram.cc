@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
+#include "base/held_pages.h"
 #include "lm/rule_score.h"
 
 namespace treeglot {
@@ -39,34 +41,29 @@ NgramModel::NgramModel(Sections sections) : sections_(std::move(sections)), voca
     check_classes(sections_, classes_, classed_.size(), words);
   }
   check_unigrams(sections_, unigrams_);
-  const auto table = [&]<class Bucket>(std::size_t n, Bucket) {
+  const auto table = [&]<class Bucket>(std::size_t n, std::type_identity<Bucket>) {
     const auto buckets = sections_.array<Bucket>("table." + std::to_string(n));
     if (buckets.empty()) sections_.fail("is damaged: the table of order " + std::to_string(n) + " is empty");
+    // A run of full buckets may go on in the next piece, and is then twice as long as sound() allows.
+    if (check)
+      sound(sound_in_pieces(buckets, [](std::span<const Bucket> piece) { return BucketTable(piece).sound(); }),
+            "table of order " + std::to_string(n));
     return buckets;
   };
   if (order() == 1) return;
   if (facts_->layout == NgramLayout::fast) {
-    for (std::size_t n = 2; n < order(); ++n) fast_middle_[n - 2] = FastTable<FastBucket>(table(n, FastBucket{}));
-    fast_last_ = FastTable<FastLastBucket>(table(order(), FastLastBucket{}));
+    for (std::size_t n = 2; n < order(); ++n)
+      fast_middle_[n - 2] = FastTable<FastBucket>(table(n, std::type_identity<FastBucket>()));
+    fast_last_ = FastTable<FastLastBucket>(table(order(), std::type_identity<FastLastBucket>()));
   } else {
     const auto codes = sections_.array<Codebook>("codes");
     if (codes.size() != order() - 1) sections_.fail("is damaged: it has codes for another order");
     for (std::size_t n = 2; n < order(); ++n)
-      small_middle_[n - 2] = SmallTable<SmallBucket>(table(n, SmallBucket{}), codes[n - 2]);
-    small_last_ = SmallTable<SmallLastBucket>(table(order(), SmallLastBucket{}), codes.back());
+      small_middle_[n - 2] = SmallTable<SmallBucket>(table(n, std::type_identity<SmallBucket>()), codes[n - 2]);
+    small_last_ = SmallTable<SmallLastBucket>(table(order(), std::type_identity<SmallLastBucket>()), codes.back());
     for (const Codebook& book : codes)
       sound(std::ranges::none_of(book.prob, infinite) && std::ranges::none_of(book.backoff, infinite),
             "section 'codes'");
-  }
-  if (!check) return;
-  const auto check_all = [&](const auto& middle, const auto& last) {
-    for (std::size_t n = 2; n < order(); ++n) sound(middle[n - 2].sound(), "table of order " + std::to_string(n));
-    sound(last.sound(), "table of order " + std::to_string(order()));
-  };
-  if (facts_->layout == NgramLayout::fast) {
-    check_all(fast_middle_, fast_last_);
-  } else {
-    check_all(small_middle_, small_last_);
   }
 }
 

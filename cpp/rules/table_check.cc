@@ -9,6 +9,7 @@
 #include <bitset>
 #include <vector>
 
+#include "base/held_pages.h"
 #include "base/numbers.h"
 #include "base/sections.h"
 #include "rules/table.h"
@@ -107,14 +108,31 @@ void RuleTable::check() const {
   const auto nodes = static_cast<Node>(symbol_.size());
   std::vector<std::uint8_t> variables(nodes);  // of each node's source side, if it is no longer than a rule's
   constexpr Node kAtOnce = 1 << 13;            // nodes that fit into a cache, with their rules
+  const auto release = [&] {
+    for (const auto& column : {symbol_, first_child_, first_rule_, parent_, lhs_}) release_pages(std::as_bytes(column));
+    release_pages(std::as_bytes(features_));
+    const auto release_lists = [](const auto&... lists) {
+      (release_pages(std::as_bytes(lists.ends)), ...);
+      (release_pages(std::as_bytes(lists.values)), ...);
+    };
+    release_lists(target_, sparse_, links_, rule_labels_, structure_);
+  };
+  // Bytes of the file for a node and for a rule, at most, and those that were read since pages were released.
+  const std::size_t by_node = 4 * sizeof(Node), by_rule = sections_->size() / std::max<std::size_t>(1, rules()) + 1;
+  std::size_t held = 0;
   Node first = 1;
   for (std::size_t level = 1; first < nodes; ++level) {
     // The nodes before `first` are those of all levels above, and have all their children before `last`.
     const Node last = first_child_[first];
     expect(first < last && last <= nodes, "its trie is not in order");
-    for (; first < last; first = std::min(last, first + kAtOnce))
-      expect(sound({level, first, std::min(last, first + kAtOnce)}, variables),
-             "a rule or a node of its trie has parts that it does not have");
+    for (; first < last; first = std::min(last, first + kAtOnce)) {
+      const Node end = std::min(last, first + kAtOnce);
+      expect(sound({level, first, end}, variables), "a rule or a node of its trie has parts that it does not have");
+      held += (end - first) * by_node + (first_rule_[end] - first_rule_[first]) * by_rule;
+      if (held < kHeldBytes) continue;
+      release();
+      held = 0;
+    }
   }
 }
 
