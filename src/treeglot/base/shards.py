@@ -3,6 +3,7 @@
     .OUT.parts/000000.shard  the records of a task; the driver reads the input once and writes them
     .OUT.parts/000000.part   what the task made of them
     .OUT.parts/000000.json   written last: what the part was made by, its digest, and what the task says of it
+    .OUT.lock                held by the run that writes OUT
 
 The folder is beside the output. All machines must see it under the same path. A run that fails leaves it there, and the
 same run finds the finished parts.
@@ -10,8 +11,6 @@ same run finds the finished parts.
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
 import pickle
 import shutil
@@ -25,14 +24,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from treeglot.base.errors import FormatError, TreeglotError, UsageError
+from treeglot.base.errors import FormatError, TreeglotError
 from treeglot.base.files import CHUNK, PathLike, read_json, write_binary, write_json
+from treeglot.base.locks import locked
 from treeglot.base.program import program
 
 S = TypeVar("S")
 T = TypeVar("T")
 R = TypeVar("R")
 
+RECORDS = 1000  # of a shard, where a record is a sentence or a pair
 SHARED = "expected a folder that all machines see under the same path"
 
 
@@ -159,7 +160,8 @@ def in_shards(
     target = Path(out).resolve()
     folder = target.parent / f".{target.name}.parts"
     digest = blake2b(repr((program(), job, key)).encode(), digest_size=16).hexdigest()
-    with _locked(folder, out):
+    with locked(folder.with_suffix(".lock"), f"another run writes {os.fspath(out)}; expected one at a time"):
+        folder.mkdir(exist_ok=True)
         try:
             written, known = _write(folder, digest, shards)
             if known:
@@ -211,24 +213,6 @@ def _opened(work: Work) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return work.job.open()
-
-
-@contextmanager
-def _locked(folder: Path, out: PathLike) -> Iterator[None]:
-    folder.mkdir(exist_ok=True)
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise UsageError(f"another run writes {os.fspath(out)}; expected one at a time") from None
-    except OSError as error:  # some network file systems have no locks
-        if error.errno not in (errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS):
-            raise
-    try:
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _write(
