@@ -50,8 +50,7 @@ class Elsewhere(DuckDB):
 
 @pytest.fixture(autouse=True)
 def engine(folder: Path, monkeypatch: pytest.MonkeyPatch) -> type[Elsewhere]:
-    for name in ("translate", "align", "parse"):
-        monkeypatch.setattr(f"treeglot.cli.{name}.RECORDS", 7)
+    monkeypatch.setattr("treeglot.base.shards.RECORDS", 7)
     monkeypatch.setattr("treeglot.tune.elsewhere.SENTENCES", 7)
     monkeypatch.setattr("treeglot.lm.train.BLOCK", 100)
     chunks = [b"".join(list((folder / "train.en").open("rb"))[begin::3]) for begin in range(3)]

@@ -102,8 +102,7 @@ def test_a_cluster_gives_the_bytes_of_one_machine_when_an_executor_dies(
 def test_commands_on_a_cluster_give_the_bytes_of_one_machine(
     tmp_path: Path, cluster: Mortal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("translate", "align", "parse"):
-        monkeypatch.setattr(f"treeglot.cli.{name}.RECORDS", 7)
+    monkeypatch.setattr("treeglot.base.shards.RECORDS", 7)
     monkeypatch.setattr("treeglot.tune.elsewhere.SENTENCES", 7)
     monkeypatch.setattr("treeglot.lm.train.BLOCK", 1)
     monkeypatch.setattr(

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 from s3_server import KEY, s3_server
+from small_lm import ARPA
+from small_table import model_folder
 
 from treeglot import FormatError, UsageError, sample
 from treeglot.base.files import check_output, logical_suffix, read_json, read_lines, write_binary, write_json
@@ -23,10 +25,12 @@ from treeglot.base.storage import (
     is_complete,
     is_remote,
     plain_path,
+    upload_file,
     upload_folder,
 )
 from treeglot.cli import main
 from treeglot.cli.places import placed
+from treeglot.lm import compile_ngram
 
 
 @pytest.fixture
@@ -231,6 +235,82 @@ def test_an_upload_that_fails_leaves_no_complete_folder(store, tmp_path):
         upload_folder(tmp_path / "model", "s3://data/model")
     store.refuse = ""
     assert not is_complete("s3://data/model")
+
+
+def test_a_file_that_s3_cannot_move_is_refused_before_it_is_sent(store, tmp_path, monkeypatch):
+    monkeypatch.setattr("treeglot.base.storage.MOST_MOVED", 5)
+    problem = r"^s3://data/a: 6 bytes are too many for S3; expected a file of at most 5"
+    (tmp_path / "a").write_bytes(b"123456")
+    with pytest.raises(StorageError, match=problem):
+        upload_file(tmp_path / "a", "s3://data/a")
+    assert not [one for one in store.asked if not one.startswith(("GET", "HEAD"))]
+    with (
+        pytest.raises(StorageError, match=rf"{problem}; the output is in ") as kept,
+        placed({"out": Path("s3://data/a")}, {"out": False}, [], []) as here,
+    ):
+        here["out"].write_bytes(b"123456")
+    assert Path(str(kept.value).rpartition(" ")[2]).read_bytes() == b"123456"
+    with pytest.raises(StorageError, match=problem), write_binary("s3://data/a") as stream:  # its size is not known
+        stream.write(b"123")
+        stream.write(b"456")
+    assert objects(store) == {}
+    (tmp_path / "a").write_bytes(b"12345")
+    upload_file(tmp_path / "a", "s3://data/a")
+    assert objects(store) == {"a": b"12345"}
+    monkeypatch.setattr("treeglot.base.storage.MOST_MOVED", 1000)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "large").write_bytes(bytes(2000))
+    upload_folder(tmp_path / "b", "s3://data/b")  # files of folders are not moved
+    assert len(objects(store)["b/large"]) == 2000 and is_complete("s3://data/b")
+
+
+def test_uris_in_text(store, tmp_path, capfd):
+    store.buckets["data"]["m"], store.buckets["data"]["n"] = b"one", b"two"
+    given = {
+        "plain": "udpipe:/a/model",
+        "named": ["de-en=s3://data/m", "a=b"],
+        "both": "s3://data/m?region=us-east-1=s3:///data/n",
+        "file": "x=file:///a%20b",
+    }
+    with placed(given, {}, list(given), []) as here:
+        assert here["plain"] == "udpipe:/a/model"
+        name, _, path = here["named"][0].partition("=")
+        assert (name, Path(path).name, Path(path).read_bytes(), here["named"][1]) == ("de-en", "m", b"one", "a=b")
+        assert [Path(path).read_bytes() for path in here["both"].split("=")] == [b"one", b"two"]
+        assert here["file"] == "x=/a b"
+    for name in ("named", "both"):
+        problem = rf"^{name.upper()} s3://data/m\S* is changed in place; expected a folder of this machine$"
+        with pytest.raises(UsageError, match=problem), placed({name: given[name]}, {}, [], [name]):
+            pass
+
+
+def test_models_of_all_commands_can_have_uris(store, tmp_path, capfd):
+    """Those that change a model refuse it; all others copy it."""
+    (tmp_path / "lm.arpa").write_text(ARPA)
+    compile_ngram(tmp_path / "lm.arpa", tmp_path / "lm.bin")
+    for name in ("one", "two"):
+        folder = model_folder(tmp_path / name)
+        toml = (folder / "model.toml").read_text()
+        (folder / "model.toml").write_text(toml.replace('lm = ""\n', ""))
+        (folder / "lm.bin").write_bytes((tmp_path / "lm.bin").read_bytes())
+        upload_folder(folder, f"s3://data/{name}")
+    upload_file(tmp_path / "lm.bin", "s3://data/lm.bin")
+    store.buckets["data"]["text"] = b"das haus\n"
+    out = str(tmp_path / "out")
+    assert main(["lm", "info", "s3://data/lm.bin", "-q"]) == 0
+    assert main(["lm", "score", "s3://data/lm.bin", "s3://data/text", "-q"]) == 0
+    assert main(["verify", "s3://data/one", "-q"]) == 0
+    assert main(["join", "a=s3://data/one", "b=s3://data/two", "-o", str(tmp_path / "joint"), "-q"]) == 0
+    systems = ["s3://data/one=s3://data/text", "b=s3://data/two=s3://data/text"]
+    store.buckets["data"]["refs"] = b"the house\n"
+    assert main(["combine", *systems, "--refs", "s3://data/refs", "-o", out, "-q"]) == 0
+    assert Path(out).read_text() == "the house\n"
+    capfd.readouterr()
+    assert main(["serve", "zh-en=s3://data/one"]) == 2
+    assert "MODELS s3://data/one is changed in place; expected a folder of this machine" in capfd.readouterr().err
+    assert main(["parse", "s3://data/one", "s3://data/text", "-o", out, "--to", "brackets", "-q"]) == 1
+    told = capfd.readouterr().err
+    assert "/cache/" in told and "s3:" not in told  # the copy of a folder without a grammar
 
 
 @pytest.fixture(scope="module")

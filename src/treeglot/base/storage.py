@@ -37,6 +37,7 @@ PathLike: TypeAlias = str | os.PathLike[str]
 SCHEMES = ("abfs", "abfss", "file", "gcs", "gs", "hdfs", "s3", "viewfs")
 FILES = "files.json"  # of a folder: what is in it
 CHUNK = 1 << 23
+MOST_MOVED = 5 << 30  # bytes of an object that S3 moves
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)", re.DOTALL)
 _PROBLEMS = {  # what AWS calls them, and what to tell
     "NO_SUCH_BUCKET": "there is no such bucket",
@@ -118,17 +119,22 @@ def open_remote(path: PathLike) -> IO[bytes]:
 
 
 @contextmanager
-def write_remote(path: PathLike) -> Iterator[IO[bytes]]:
-    """Write the object of a URI. It appears under its name when the block ends without an error."""
+def write_remote(path: PathLike, size: int = 0) -> Iterator[IO[bytes]]:
+    """Write the object of a URI. It appears under its name when the block ends without an error.
+
+    If it will have `size` bytes and the place takes fewer, nothing is sent.
+    """
     uri = _uri(path)
     with _naming(uri):
         system, place = _resolve(uri)
+        most = MOST_MOVED if system.type_name == "s3" else None
+        _refuse_large(uri, size, most)
         folder, _, name = place.rpartition("/")
         aside = f"{folder}/.{name}.{uuid4().hex[:12]}.part"
         _make_folder(system, folder)
         stream = system.open_output_stream(aside, compression=None)
     try:
-        yield cast("IO[bytes]", _Writer(stream, uri))
+        yield cast("IO[bytes]", _Writer(stream, uri, most))
         with _naming(uri):
             stream.close()
             _replace(system, aside, place)
@@ -159,8 +165,8 @@ def is_complete(path: PathLike) -> bool:
 
 
 def upload_file(file: PathLike, path: PathLike) -> None:
-    """Copy a file to a URI."""
-    with Path(file).open("rb") as given, write_remote(path) as out:
+    """Copy a file to a URI. One that is too large for the place is refused before it is sent."""
+    with Path(file).open("rb") as given, write_remote(path, Path(file).stat().st_size) as out:
         _copy(given, out)
 
 
@@ -357,6 +363,12 @@ def _replace(system: FileSystem, aside: str, place: str) -> None:
     system.move(aside, place)
 
 
+def _refuse_large(uri: str, size: int, most: int | None) -> None:
+    """Refuse bytes that could be written aside, but not moved to their name."""
+    if most is not None and size > most:
+        raise StorageError(f"{shown(uri)}: {size:,} bytes are too many for S3; expected a file of at most {most:,}")
+
+
 class _Reader(io.RawIOBase):
     """A stream that is read; its errors name the URI."""
 
@@ -379,12 +391,15 @@ class _Reader(io.RawIOBase):
 
 
 class _Writer:
-    """A stream that is written; its errors name the URI."""
+    """A stream that is written; its errors name the URI. More than `most` bytes are refused."""
 
-    def __init__(self, stream: Any, uri: str) -> None:
-        self._stream, self._uri = stream, uri
+    def __init__(self, stream: Any, uri: str, most: int | None) -> None:
+        self._stream, self._uri, self._most = stream, uri, most
+        self._size = 0
 
     def write(self, data: Any) -> int:
+        self._size += memoryview(data).nbytes
+        _refuse_large(self._uri, self._size, self._most)
         with _naming(self._uri):
             return int(self._stream.write(data))
 

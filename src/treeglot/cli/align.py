@@ -12,7 +12,7 @@ import typer
 from treeglot.align.aligners import DEFAULT
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.storage import is_remote
-from treeglot.cli.machines import RECORDS, open_machines, refuse_with_spark
+from treeglot.cli.machines import open_machines, refuse_with_spark
 from treeglot.cli.output import Progress, say, shown_warnings, warn
 from treeglot.cli.parameters import (
     FILE,
@@ -159,7 +159,7 @@ def _align_elsewhere(
     machines: Machines,
 ) -> None:
     """Align in shards on a cluster."""
-    from treeglot.base.shards import in_shards, join, shards_of, state_of
+    from treeglot.base.shards import RECORDS, in_shards, join, shards_of, state_of
 
     job.open()  # an aligner that cannot be read is an error before the work
     given = ((source_trees, pairs.files[0]), (target_trees, pairs.files[1]))

@@ -15,6 +15,7 @@ from treeglot.base.options import Range
 from treeglot.cli.decoding import signature
 from treeglot.cli.output import say, shown_warnings, warn
 from treeglot.cli.parameters import (
+    MAPPED,
     SCORER,
     Lowercase,
     Method,
@@ -41,6 +42,7 @@ def combine(
             help="Systems for the same sentences: MODEL=INPUT or NAME=MODEL=INPUT for a model's folder and its input, "
             "FILE or NAME=FILE for a k-best list. Shared weights need the same order of systems."
         ),
+        MAPPED,
     ],
     out: Out = Path("-"),
     size: Annotated[int, typer.Option(help="Number of each sentence's hypotheses that count.")] = 200,

@@ -9,13 +9,14 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, shown_warnings
-from treeglot.cli.parameters import NewFolder
+from treeglot.cli.parameters import MAPPED, NewFolder
 
 
 def join(
     models: Annotated[
         list[str],
         typer.Argument(help="Folders of trained models: FOLDER, or NAME=FOLDER; without a name it is the kind's."),
+        MAPPED,
     ],
     out: Annotated[NewFolder, typer.Option("--out", "-o", help="The folder of the joint model.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a model with tuned weights.")] = False,

@@ -7,10 +7,11 @@ from typing import Annotated
 import typer
 
 from treeglot.cli.output import show_data
+from treeglot.cli.parameters import MAPPED
 
 
 def lm_info(
-    model: Annotated[str, typer.Argument(help="A compiled model or an ARPA file.")],
+    model: Annotated[str, typer.Argument(help="A compiled model or an ARPA file."), MAPPED],
     words: Annotated[bool, typer.Option("--words", help="Print its words, by number, instead.")] = False,
 ) -> None:
     """Describe a language model file: order, n-grams, memory, and precision."""

@@ -12,6 +12,7 @@ from treeglot.base.errors import UsageError
 from treeglot.cli import dependency_model
 from treeglot.cli.dependency_model import TagColumn, TreeFormat
 from treeglot.cli.output import show_data
+from treeglot.cli.parameters import MAPPED
 
 if TYPE_CHECKING:
     from treeglot.lm import NgramModel
@@ -21,7 +22,7 @@ LINES_AT_A_TIME = 10_000
 
 
 def lm_score(
-    model: Annotated[str, typer.Argument(help="A compiled model or an ARPA file.")],
+    model: Annotated[str, typer.Argument(help="A compiled model or an ARPA file."), MAPPED],
     text: Annotated[
         str, typer.Argument(help="Text, a sentence a line, or trees for a dependency model; - is standard input.")
     ] = "-",

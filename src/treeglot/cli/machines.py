@@ -12,8 +12,6 @@ from treeglot.base.errors import UsageError
 if TYPE_CHECKING:
     from treeglot.base.shards import Machines
 
-RECORDS = 1000  # of a shard
-
 
 @contextmanager
 def open_machines(

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from treeglot.base.errors import UsageError
-from treeglot.cli.machines import RECORDS, open_machines, refuse_with_spark
+from treeglot.cli.machines import open_machines, refuse_with_spark
 from treeglot.cli.output import Progress, say, track, warn
-from treeglot.cli.parameters import MasterOption, NewFile, Out, Where
+from treeglot.cli.parameters import MAPPED, MasterOption, NewFile, Out, Where
 from treeglot.parse.parser import GrammarParser, Parsed, ParsingOptions
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def parse(
             help="The folder of a grammar: trained here, or Berkeley's or Egret's; or ADAPTER:MODEL, another package's "
             "parser: benepar, spacy, stanza, supar or udpipe."
         ),
+        MAPPED,
     ],
     text: Annotated[Path, typer.Argument(help="Tokenised sentences, one a line; - is standard input.")] = Path("-"),
     out: Out = Path("-"),
@@ -106,7 +107,7 @@ def _tell(parser: GrammarParser) -> None:
 
 def _parse_elsewhere(job: ParseShard, text: Path, threads: int, machines: Machines) -> None:
     """Parse in shards on a cluster."""
-    from treeglot.base.shards import in_shards, join, shards_of, state_of
+    from treeglot.base.shards import RECORDS, in_shards, join, shards_of, state_of
     from treeglot.syntax.formats import read_text
 
     parser, sentences, out = job.open(), read_text(text), Path(job.out)

@@ -5,6 +5,7 @@ Text is read from its URI as it comes, without a copy (`base/storage.py`).
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -17,6 +18,7 @@ from treeglot.base.errors import TreeglotError, UsageError, shown
 from treeglot.base.files import check_output
 from treeglot.base.locks import locked
 from treeglot.base.storage import (
+    SCHEMES,
     StorageError,
     cache_folder,
     fetch,
@@ -30,6 +32,9 @@ from treeglot.base.storage import (
 )
 from treeglot.cli.output import say
 
+# A URI in text such as NAME=URI or URI=FILE; its settings have "=", too.
+_URI = re.compile(rf"(^|=)((?:{'|'.join(SCHEMES)}):/+[^=?]+(?:\?\w+=[^=&]*(?:&\w+=[^=&]*)*)?)")
+
 
 @contextmanager
 def placed(
@@ -40,13 +45,13 @@ def placed(
     `written` has the parameters that name what it writes, and whether that is a folder. They are checked, and copied to
     their URIs when the block ends. A file that was complete before an error is copied, too. An interrupted command
     leaves what it wrote for the next one. `mapped` are parameters whose files are mapped into memory. Those of
-    `changed` must be here, because they are changed in place.
+    `changed` must be here, because they are changed in place. Both may be text such as NAME=URI.
     """
     out = {name: _plain(value) for name, value in values.items()}
     for name in changed:
-        if isinstance(out[name], Path) and is_remote(out[name]):
+        for uri in _remote(out[name]):
             problem = "is changed in place; expected a folder of this machine"
-            raise UsageError(f"{name.upper()} {shown(str(find_uri(out[name])))} {problem}")
+            raise UsageError(f"{name.upper()} {shown(uri)} {problem}")
     with ExitStack() as held:
         uploads: list[_Upload] = []
         for name, folder in written.items():
@@ -118,9 +123,21 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def _remote(value: Any) -> list[str]:
+    """The URIs of other places that a value has."""
+    if isinstance(value, list | tuple):
+        return [uri for each in value for uri in _remote(each)]
+    if isinstance(value, str):
+        return [str(find_uri(found[2])) for found in _URI.finditer(value) if is_remote(found[2])]
+    return [str(find_uri(value))] if isinstance(value, Path) and is_remote(value) else []
+
+
 def _fetched(value: Any) -> Any:
+    """A value with copies on this machine in place of what URIs name."""
     if isinstance(value, list | tuple):
         return type(value)(map(_fetched, value))
+    if isinstance(value, str):
+        return _URI.sub(lambda found: f"{found[1]}{fetch(found[2], report=say)}", value)
     return fetch(value, report=say) if isinstance(value, Path) else value
 
 

@@ -13,7 +13,7 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, settings
-from treeglot.cli.parameters import Fields
+from treeglot.cli.parameters import Fields, Mapped
 
 KEYS = typer.Option(help="The file of API keys; treeglot serve keys add writes it.", metavar="FILE")
 
@@ -25,6 +25,7 @@ def serve(
             help="Folders of models; SOURCE-TARGET=FOLDER names the languages of a model of words.",
             autocompletion=lambda incomplete: ["keys"] if "keys".startswith(incomplete) else [],  # treeglot serve keys
         ),
+        Mapped(changed=True),  # users teach them
     ] = None,
     demo: Annotated[
         bool, typer.Option("--demo", help="Serve models of the sample treebank; the first use trains them, in seconds.")

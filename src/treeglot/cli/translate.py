@@ -16,7 +16,7 @@ import typer
 from treeglot.base.errors import UsageError
 from treeglot.base.files import write_binary
 from treeglot.cli.decoding import Done, Output, given_weights, run, searched, translate_into, warn_of
-from treeglot.cli.machines import RECORDS, open_machines, refuse_with_spark
+from treeglot.cli.machines import open_machines, refuse_with_spark
 from treeglot.cli.output import Progress, say, shown_warnings, warn
 from treeglot.cli.parameters import (
     InputFormat,
@@ -206,7 +206,7 @@ def _run_elsewhere(
     job: TranslateShard, model: Model, sources: Iterator[Source], output: Output, machines: Machines
 ) -> Counter[int]:
     """Translate in shards on a cluster; says what `run` says."""
-    from treeglot.base.shards import in_shards, join, shards_of, state_of
+    from treeglot.base.shards import RECORDS, in_shards, join, shards_of, state_of
 
     warn_of(model.translator)
     done = Done(output, job.source, job.first)

@@ -9,10 +9,13 @@ import typer
 
 from treeglot.base.errors import FormatError
 from treeglot.cli.output import say
+from treeglot.cli.parameters import MAPPED
 
 
 def verify(
-    paths: Annotated[list[Path], typer.Argument(help="Cards that `treeglot run` wrote, and folders of models.")],
+    paths: Annotated[
+        list[Path], typer.Argument(help="Cards that `treeglot run` wrote, and folders of models."), MAPPED
+    ],
     data: Annotated[
         list[Path] | None, typer.Option(help="Look for the data files of cards here, too, by their names.")
     ] = None,
