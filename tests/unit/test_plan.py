@@ -67,6 +67,21 @@ def test_every_rate_has_a_source_that_is_there() -> None:
             assert (TOP / name).is_file(), point
 
 
+def test_plans_agree_with_whole_runs() -> None:
+    """Within a fifth, for all runs but the smallest, where costs that do not grow weigh most."""
+    measured = json.loads((TOP / "bench/results/scale.json").read_text(encoding="utf-8"))
+    names = [column["name"] for column in measured["columns"]]
+    runs = [run for row in measured["rows"] if (run := dict(zip(names, row, strict=True)))["pairs"] >= 30_000]
+    assert runs[-1]["pairs"] == 1_000_000
+    for run in runs:
+        found = {each.step: each for each in plan(run["pairs"], round(run["pairs"] * 7.836))}
+        for name in ("align", "extract", "score and compile"):
+            low, high = found[name].cpu
+            assert 0.8 * low <= run[f"{name}, CPU s"] <= 1.2 * high, (run["pairs"], name)
+        low, high = total(list(found.values())).disk
+        assert 0.8 * low <= run["peak disk, GB"] * 1000 <= 1.2 * high
+
+
 @pytest.mark.parametrize("text", ["", "ten", "-5", "0", "1e9", "5T", "9" * 16])
 def test_numbers_that_are_none(text: str) -> None:
     with pytest.raises(UsageError, match="expected such as 50000 or 10M"):
