@@ -5,6 +5,7 @@ import dataclasses
 import json
 import re
 import zlib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from treeglot.models.hiero import WEIGHTS
 from treeglot.models.kinds import find_kind
 from treeglot.parse import ParsingOptions
 from treeglot.parse.train import ParserTraining
+from treeglot.rules.engines import DuckDB
 from treeglot.rules.sql import ScoreOptions
 from treeglot.syntax import heads
 from treeglot.syntax.formats import read_alignments
@@ -478,6 +480,34 @@ def test_the_recipe_of_sources_of_dependencies_is_well_formed() -> None:
     shared = {"source", "target", "alignments", "lm"}
     trees = dict.fromkeys(["s2d", "johansson-nugues", "content", "s2d-pos"], shared | {"target_trees"})
     assert trained == trees | {"hiero": shared, "parser": shared | {"target_dependencies"}}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_machines_of_an_engine_change_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shards of parsing, counting n-grams, extracting and decoding are done one after the other here."""
+    sample.write_corpus(tmp_path, 80)
+    parsed = re.sub(r"(?m)^(source_forests|target_trees) = .*\n", "", RECIPE)
+    parsed = parsed.replace("[lm]", '[parser]\ntrees = "train.zh.tree"\ncycles = 0\n[lm]').replace('"c2d"', '"c2s"')
+    (tmp_path / "recipe.toml").write_text(parsed.replace('tune = { method = "none" }', ""))
+    called: Counter[str] = Counter()
+
+    class Machines(DuckDB):
+        def map(self, function: Any, shared: Any, items: Any) -> Any:
+            called[type(getattr(shared, "job", shared)).__name__] += len(items)
+            return super().map(function, shared, items)
+
+    monkeypatch.setattr("treeglot.base.shards.RECORDS", 30)
+    monkeypatch.setattr("treeglot.tune.elsewhere.SENTENCES", 30)
+    steps = steps_of(load_recipe(tmp_path / "recipe.toml"))
+    for name, engine in (("here", None), ("there", Machines(folder=tmp_path))):
+        Pipeline(steps, tmp_path / name).run(engine=engine)
+    assert {"ParseShard", "SortBlock", "DecodeShard"} <= called.keys() and called["ParseShard"] > 3
+    kept = ("forests.jsonl", "lm.bin", "rules.table", "best.weights", "output.txt", "scores.json")
+    found = {path.relative_to(tmp_path / "here") for name in kept for path in (tmp_path / "here").rglob(name)}
+    assert {path.name for path in found} == set(kept)
+    for path in found:
+        assert (tmp_path / "here" / path).read_bytes() == (tmp_path / "there" / path).read_bytes(), path
+    assert not list((tmp_path / "there").rglob(".*.parts"))
 
 
 def test_a_recipe_tunes_with_its_own_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

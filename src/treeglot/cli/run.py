@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.base.options import in_file
 from treeglot.cli.output import say, shown_warnings
-from treeglot.cli.parameters import EngineOption, MasterOption, Threads
+from treeglot.cli.parameters import MasterOption, Threads
 
 
 def run(
@@ -36,7 +36,13 @@ def run(
     ] = False,
     threads: Threads = 1,
     memory: Annotated[str, typer.Option(help="Approximate memory to use; the rest goes through the disk.")] = "2G",
-    engine: EngineOption = "duckdb",
+    engine: Annotated[
+        Literal["duckdb", "spark"],
+        typer.Option(
+            help="Where parses, n-grams, rules and k-best lists for tuning are made: here, or on a Spark cluster. The "
+            "result is the same."
+        ),
+    ] = "duckdb",
     master: MasterOption = "",
 ) -> None:
     """Run an experiment: do the missing steps, and write a report.

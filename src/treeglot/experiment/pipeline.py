@@ -114,7 +114,7 @@ class Pipeline:
     ) -> list[Planned]:
         """Do the missing steps. The same steps and files give the same bytes, also after interruptions.
 
-        Rules are extracted and scored by the `engine`, if there is one.
+        With an `engine`, its machines parse, count n-grams, extract and score rules, and decode for tuning.
         """
         watcher = watcher or Watcher()
         means = Means(threads, memory, engine)

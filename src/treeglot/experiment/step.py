@@ -61,7 +61,7 @@ class Task:
     memory: int
     report: Callable[[str], None]
     measure: Callable[[str, float], None]  # notes how fast it was, beside the result
-    engine: Engine | None = None  # where rules are extracted and scored, if not here
+    engine: Engine | None = None  # where shards of the work are done, if not here
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import json
 import shutil
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
@@ -21,6 +21,7 @@ from treeglot.base.options import file_options, from_table, resolved, unknown, w
 from treeglot.corpus import Corpus
 from treeglot.corpus.files import MORE_LINKS, Side, SourceFiles, check_format, is_parsed
 from treeglot.experiment.check import check_step
+from treeglot.experiment.elsewhere import decode_elsewhere, parse_elsewhere
 from treeglot.experiment.recipe import (
     AlignSettings,
     ParserSettings,
@@ -346,9 +347,14 @@ def _parse(settings: ParserSettings, side: Side, task: Task) -> None:
 
     parser = _open_parser(settings, task)
     words = read_text(task.inputs["words"])
+    parses: Iterable[Any] = (
+        parse_elsewhere(parser, task.engine, task)
+        if isinstance(parser, GrammarParser) and task.engine is not None
+        else parser.parse(read_text(task.inputs["sentences"]))
+    )
     found: list[Any] = [
         with_words((as_forest(value, False) or "") if isinstance(value, Tree) else value, own)
-        for value, own in zip(parser.parse(read_text(task.inputs["sentences"])), words, strict=True)
+        for value, own in zip(parses, words, strict=True)
     ]
     files = _parses(settings)
     if "forests" in files:
@@ -469,7 +475,8 @@ def _mend(cost: float, task: Task) -> None:
 def _lm(order: int, task: Task) -> None:
     from treeglot.lm import compile_ngram, train_ngram
 
-    train_ngram(task.inputs["text"], order, memory=task.memory, out=task.out / "lm.arpa")
+    where: dict[str, Any] = {"machines": task.engine, "report": task.report}
+    train_ngram(task.inputs["text"], order, memory=task.memory, out=task.out / "lm.arpa", **where)
     compile_ngram(task.out / "lm.arpa", task.out / "lm.bin")
     (task.out / "lm.arpa").unlink()
 
@@ -519,7 +526,7 @@ def _tune(settings: TuneSettings, lowercase: bool, task: Task) -> None:
     references = [read_lines(path) for name, path in task.inputs.items() if name.startswith("reference ")]
     translator = DecoderTranslator(model.translator, model.kind, threads=task.threads, refused=refused)
     found = tune_weights(
-        translator,
+        translator if task.engine is None else decode_elsewhere(translator, task.engine, task),
         list(model.read(task.inputs["dev"])),
         references,
         METHODS.make(settings.method, settings.options),

@@ -62,7 +62,8 @@ class RemoteTranslator:
     """A translator as the loop sees it, whose machines decode.
 
     `open` gives the translator on any machine. `like` is the same one here: its signature, threads and options hold.
-    Parts are kept beside `folder` until all are there.
+    Parts are kept beside `folder` until all are there. `opening` tells what is opened from what other translators
+    open, if the signature does not.
     """
 
     open: Callable[[], Translator]
@@ -70,6 +71,7 @@ class RemoteTranslator:
     machines: Machines
     folder: PathLike
     report: Callable[[str], None] = lambda line: None
+    opening: str = ""
 
     @property
     def signature(self) -> str:
@@ -83,8 +85,9 @@ class RemoteTranslator:
         job = DecodeShard(self.open, self.signature, dict(weights), kbest, self.like.distinct, alone)
         shards = shards_of(zip(sources, shares, strict=True), SENTENCES)
         out, threads = Path(self.folder) / "kbest", self.like.threads
-        opening = self.signature  # the weights change from one iteration to the next, the model does not
-        with in_shards(job, shards, out, self.machines, opening=opening, threads=threads, report=self.report) as parts:
+        opening = self.opening or self.signature  # weights change from one iteration to the next, the model does not
+        given: dict[str, Any] = {"key": self.opening, "opening": opening, "threads": threads, "report": self.report}
+        with in_shards(job, shards, out, self.machines, **given) as parts:
             for part in parts:
                 for line, problem in part.facts["refused"]:
                     self.like.refused(line, problem)
