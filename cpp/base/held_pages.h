@@ -9,9 +9,19 @@ namespace treeglot {
 
 inline constexpr std::size_t kHeldBytes = std::size_t{16} << 20;  // files up to this size stay in memory as a whole
 
-// Takes the pages of these bytes from the process. They must be of a mapped file, which is read again where it is
-// touched: fresh pages would lose their content.
+// Takes the pages of these bytes from the process. They must be of a mapped file, which keeps what was written to it
+// and is read again where it is touched. Fresh pages would lose their content.
 void release_pages(std::span<const std::byte> mapped);
+
+// Says when the process has much of mapped files in memory, beside what it had at first.
+class HeldFiles {
+ public:
+  explicit HeldFiles(std::size_t most);
+  bool too_many();  // false where the system does not say; asks it now and then
+
+ private:
+  std::size_t most_, before_, calls_ = 0;
+};
 
 // Calls check(piece) for pieces of the values of a mapped file until one is not sound. Releases each piece after it.
 template <class T, class Check>

@@ -149,14 +149,19 @@ void bind_ngram_model(nb::module_& m) {
   m.def("compile_ngrams", &compile, "estimate"_a, "layout"_a, "classes"_a = nb::none(),
         nb::call_guard<nb::gil_scoped_release>(), "A compiled model of what training estimated.");
   nb::class_<ArpaReader>(m, "ArpaReader", "Reads an ARPA file that is fed to it.")
-      .def(nb::init<std::string, std::uint64_t>(), "file"_a, "bytes"_a = 0)
+      .def(nb::init<std::string, std::uint64_t, std::uint64_t, std::string>(), "file"_a, "bytes"_a = 0, "memory"_a = 0,
+           "folder"_a = "", "Tables of more than `memory` bytes are in files in `folder`; 0: in memory.")
       .def("feed", guarded([](ArpaReader& self, const nb::bytes& chunk) {
              const std::string_view text = bytes_view(chunk);
              without_gil([&] { self.feed(text); });
            }),
            "chunk"_a, "The next bytes.")
       .def("finish", guarded(&ArpaReader::finish), "layout"_a, nb::call_guard<nb::gil_scoped_release>(),
-           "The end: the compiled model, in memory.");
+           "The end: the compiled model, in memory.")
+      .def_prop_ro("spills", guarded(&ArpaReader::spills),
+                   "Whether the tables are in files: then write ends the reading.")
+      .def("write", guarded(&ArpaReader::write), "path"_a, "layout"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "The end: the compiled model, as a file.");
 }
 
 }  // namespace

@@ -63,7 +63,8 @@ void ArpaReader::begin_sections() {
   std::vector<std::uint64_t> expected;
   for (std::size_t n = 1; n <= order(); ++n)
     expected.push_back(std::min(counts_[n - 1], std::max(kAlways, bytes_ / (2 * n + 2))));
-  builder_.emplace(expected);
+  spills_ = memory_ != 0 && NgramBuilder::table_bytes(counts_) > memory_;
+  builder_.emplace(expected, spills_ ? folder_ : std::string(), memory_);
   part_ = Part::header;
 }
 
@@ -147,13 +148,26 @@ void ArpaReader::end_of_file() {
   if (part_ == Part::header) fail("ends before " + (section_ == order() ? "\\end\\" : header_of(section_ + 1)));
 }
 
-NgramModel ArpaReader::finish(NgramLayout layout) {
+template <class Make>
+auto ArpaReader::finished(const Make& make) {
   LineSink::finish();
+  if (!builder_) throw std::logic_error("the reading of " + file() + " has ended; expected one end");
+  NgramBuilder builder = *std::exchange(builder_, {});
   try {
-    return NgramModel(builder_->finish(layout));
+    return make(builder);
   } catch (const std::invalid_argument& problem) {
     throw FormatError(file(), 0, problem.what());
   }
+}
+
+NgramModel ArpaReader::finish(NgramLayout layout) {
+  if (spills_) throw std::logic_error("the tables of " + file() + " are in files; expected write()");
+  return finished([&](NgramBuilder& builder) { return NgramModel(builder.finish(layout)); });
+}
+
+void ArpaReader::write(const std::string& path, NgramLayout layout) {
+  if (!spills_) return finish(layout).write(path);
+  finished([&](NgramBuilder& builder) { builder.write(path, layout); });
 }
 
 }  // namespace treeglot

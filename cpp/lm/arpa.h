@@ -26,10 +26,15 @@ namespace treeglot {
 class ArpaReader final : public LineSink {
  public:
   // `bytes`: how long the file is, about, if that is known. It says which counts can be believed before they are seen.
-  explicit ArpaReader(std::string file, std::uint64_t bytes = 0) : LineSink(std::move(file), false), bytes_(bytes) {}
+  // Tables of more than `memory` bytes are in files in `folder`; 0: in memory.
+  explicit ArpaReader(std::string file, std::uint64_t bytes = 0, std::uint64_t memory = 0, std::string folder = {})
+      : LineSink(std::move(file), false), bytes_(bytes), memory_(memory), folder_(std::move(folder)) {}
 
-  // Ends the reading; a file that is not complete is refused.
+  bool spills() const { return spills_; }  // whether the tables are in files, as the counts in \data\ say
+
+  // Both end the reading; a file that is not complete is refused. One whose tables are in files is written.
   NgramModel finish(NgramLayout layout);
+  void write(const std::string& path, NgramLayout layout);
 
  protected:
   void read_line(std::string_view line) final;
@@ -47,7 +52,12 @@ class ArpaReader final : public LineSink {
   void end_section();
   std::size_t order() const { return counts_.size(); }
 
-  std::uint64_t bytes_;
+  template <class Make>
+  auto finished(const Make& make);
+
+  std::uint64_t bytes_, memory_;
+  std::string folder_;
+  bool spills_ = false;
   Part part_ = Part::before;
   std::vector<std::uint64_t> counts_;              // as \data\ gives them
   std::size_t section_ = 0;                        // the order that is being read

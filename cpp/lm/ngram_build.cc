@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/held_pages.h"
 #include "base/strings.h"
 #include "lm/special_words.h"
 
@@ -40,11 +43,10 @@ std::vector<float> cover(std::span<const float> sorted, float error, std::size_t
   return centres;
 }
 
-// At most `count` centres such that the largest error is as small as possible. The range is cut into parts of one
-// width, and parts without values cost nothing. Half a step of a uniform scale bounds the error: range / (2 · count).
+// At most `count` centres of sorted values such that the largest error is as small as possible. The range is cut into
+// parts of one width, and parts without values cost nothing. Half a step of a uniform scale bounds the error: range /
+// (2 · count).
 Quantisation quantise(std::vector<float> values, std::size_t count) {
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
   Quantisation out;
   if (values.size() <= count) {
     out.centres = std::move(values);
@@ -90,12 +92,43 @@ std::pair<Bucket*, unsigned> place(std::span<Bucket> buckets, NgramKey key) {
 void copy_value(const FastBucket& from, unsigned i, FastBucket& to, unsigned j) { to.values[j] = from.values[i]; }
 void copy_value(const FastLastBucket& from, unsigned i, FastLastBucket& to, unsigned j) { to.probs[j] = from.probs[i]; }
 
-template <class Bucket, class Use>
-void for_each(std::span<const Bucket> buckets, Use&& use) {
-  for (const Bucket& bucket : buckets) {
-    for (unsigned i = 0; i < Bucket::kPlaces && bucket.keys[i] != 0; ++i) use(bucket, i);
+// Calls use(bucket, place) for all n-grams of a table. Now and then it releases the pages of the table, and calls
+// after(). Keys are in the order of their buckets, in tables of any size.
+template <class Bucket, class Use, class After>
+void for_each(const GrowingTable<Bucket>& table, Use&& use, After&& after) {
+  constexpr std::size_t kPiece = kHeldBytes / sizeof(Bucket);
+  const std::span<const Bucket> buckets = table.buckets();
+  for (std::size_t begin = 0; begin < buckets.size(); begin += kPiece) {
+    for (const Bucket& bucket : buckets.subspan(begin, std::min(kPiece, buckets.size() - begin))) {
+      for (unsigned i = 0; i < Bucket::kPlaces && bucket.keys[i] != 0; ++i) use(bucket, i);
+    }
+    table.release();
+    after();
   }
 }
+
+// The different ones of many values.
+class DistinctValues {
+ public:
+  void add(float value) {
+    values_.push_back(value);
+    if (values_.size() >= most_) sort();
+  }
+  std::vector<float> take() && {
+    sort();
+    return std::move(values_);
+  }
+
+ private:
+  void sort() {
+    std::sort(values_.begin(), values_.end());
+    values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
+    most_ = std::max(most_, 2 * values_.size());
+  }
+
+  std::vector<float> values_;
+  std::size_t most_ = 1 << 20;
+};
 
 std::string spelled(std::span<const WordId> words, const Symbols& symbols) {
   std::string out;
@@ -134,9 +167,19 @@ std::size_t GrowingTable<Bucket>::buckets_for(std::uint64_t count) {
 }
 
 template <class Bucket>
-GrowingTable<Bucket>::GrowingTable(std::uint64_t expected) {
-  pages_ = Pages::fresh(buckets_for(expected) * sizeof(Bucket));
-  buckets_ = {reinterpret_cast<Bucket*>(pages_.writable().data()), buckets_for(expected)};
+GrowingTable<Bucket>::GrowingTable(std::uint64_t expected, std::string folder) : folder_(std::move(folder)) {
+  buckets_ = make(buckets_for(expected), pages_, scratch_);
+}
+
+template <class Bucket>
+std::span<Bucket> GrowingTable<Bucket>::make(std::size_t buckets, Pages& pages, ScratchPages& scratch) const {
+  const std::size_t size = buckets * sizeof(Bucket);
+  if (folder_.empty()) {
+    pages = Pages::fresh(size);
+    return {reinterpret_cast<Bucket*>(pages.writable().data()), buckets};
+  }
+  scratch = ScratchPages(size, folder_);
+  return {reinterpret_cast<Bucket*>(scratch.writable().data()), buckets};
 }
 
 template <class Bucket>
@@ -161,35 +204,45 @@ auto GrowingTable<Bucket>::insert(NgramKey key) -> Place {
 
 template <class Bucket>
 void GrowingTable<Bucket>::resize(std::size_t buckets) {
-  Pages pages = Pages::fresh(buckets * sizeof(Bucket));
-  const std::span<Bucket> to(reinterpret_cast<Bucket*>(pages.writable().data()), buckets);
-  for_each(std::span<const Bucket>(buckets_), [&](const Bucket& from, unsigned i) {
+  if (buckets == buckets_.size()) return;
+  Pages pages;
+  ScratchPages scratch;
+  const std::span<Bucket> to = make(buckets, pages, scratch);
+  const auto copy = [&](const Bucket& from, unsigned i) {
     const auto [bucket, j] = place(to, from.keys[i] & kKeyBits);
     copy_value(from, i, *bucket, j);
-  });
+  };
+  for_each(*this, copy, [&] { scratch.release(); });
   pages_ = std::move(pages);
+  scratch_ = std::move(scratch);
   buckets_ = to;
-}
-
-template <class Bucket>
-Pages GrowingTable<Bucket>::finish() && {
-  if (buckets_.size() != buckets_for(size_)) resize(buckets_for(size_));
-  return std::move(pages_);
 }
 
 template class GrowingTable<FastBucket>;
 template class GrowingTable<FastLastBucket>;
 
-NgramBuilder::NgramBuilder(std::span<const std::uint64_t> expected) {
+std::uint64_t NgramBuilder::table_bytes(std::span<const std::uint64_t> expected) {
+  std::uint64_t bytes = 0;
+  for (std::size_t n = 2; n < expected.size(); ++n)
+    bytes += GrowingTable<FastBucket>::buckets_for(expected[n - 1]) * sizeof(FastBucket);
+  if (expected.size() > 1) bytes += GrowingTable<FastLastBucket>::buckets_for(expected.back()) * sizeof(FastLastBucket);
+  return bytes;
+}
+
+NgramBuilder::NgramBuilder(std::span<const std::uint64_t> expected, const std::string& folder, std::uint64_t memory) {
   if (expected.empty() || expected.size() > kMaxNgramOrder)
     throw std::invalid_argument("an n-gram model has order 1 to " + std::to_string(kMaxNgramOrder) + ", not " +
                                 std::to_string(expected.size()));
   facts_.order = static_cast<std::uint32_t>(expected.size());
   words_.intern("<unk>");
   unigrams_.push_back({kUnknownLog10, -0.0f});
-  for (std::size_t n = 2; n < expected.size(); ++n) middle_.emplace_back(expected[n - 1]);
-  if (expected.size() > 1) last_ = GrowingTable<FastLastBucket>(expected.back());
+  for (std::size_t n = 2; n < expected.size(); ++n) middle_.emplace_back(expected[n - 1], folder);
+  if (expected.size() > 1) last_ = GrowingTable<FastLastBucket>(expected.back(), folder);
   listed_.resize(expected.size() - 1);
+  if (!folder.empty()) {
+    held_.emplace(memory);
+    for (Listed& listed : listed_) listed.file.emplace(folder);
+  }
   waiting_.reserve(kWaiting);
 }
 
@@ -249,7 +302,27 @@ void NgramBuilder::enter_all() {
   waiting_.clear();
 }
 
+// Notes the words of an n-gram for exports, which need them.
+void NgramBuilder::list(std::span<const WordId> words) {
+  constexpr std::size_t kBuffer = 1 << 20, kWord = sizeof(std::uint32_t);
+  Listed& listed = listed_[words.size() - 2];
+  listed.words.append(words);
+  const std::span<const std::uint8_t> bytes = listed.words.bytes();
+  if (!listed.file || bytes.size() < kBuffer) return;
+  const std::size_t whole = bytes.size() / kWord;
+  listed.file->append(reinterpret_cast<const std::uint32_t*>(bytes.data()), whole);
+  listed.words.drop(whole * kWord);
+}
+
+// Releases the pages of tables in files when too many are in memory.
+void NgramBuilder::hold_less() {
+  if (!held_ || !held_->too_many()) return;
+  for (const auto& table : middle_) table.release();
+  last_.release();
+}
+
 void NgramBuilder::enter(const Waiting& ngram) {
+  hold_less();
   const std::size_t n = ngram.order;
   const std::span<const WordId> words(ngram.words.data(), n);
   const bool known = n == order() ? last_.find(ngram.key).has_value() : middle_[n - 2].find(ngram.key).has_value();
@@ -264,7 +337,7 @@ void NgramBuilder::enter(const Waiting& ngram) {
     bucket->values[i] = ngram.value;
   }
   ++facts_.counts[n - 1];
-  listed_[n - 2].append(words);
+  list(words);
   NgramValue* suffix = lookup(n - 1, ngram.suffix, words.back());
   if (suffix == nullptr) {
     add_blanks(words);
@@ -305,7 +378,7 @@ void NgramBuilder::add_blanks(std::span<const WordId> words) {
     const auto [bucket, i] = middle_[length - 2].insert(key_of_all(blank));
     bucket->values[i] = {std::abs(log10), -0.0f};  // it extends left
     ++facts_.blanks[length - 1];
-    listed_[length - 2].append(blank);
+    list(blank);
   }
 }
 
@@ -324,7 +397,7 @@ void NgramBuilder::end_order() {
   }
 }
 
-Sections NgramBuilder::finish(NgramLayout layout, const WordClasses* classes) {
+NgramBuilder::Begun NgramBuilder::begin_sections(NgramLayout layout) {
   for (const char* const marker : {"<s>", "</s>"}) {
     if (!find(marker)) throw std::invalid_argument(std::string("has no 1-gram ") + marker);
   }
@@ -338,10 +411,23 @@ Sections NgramBuilder::finish(NgramLayout layout, const WordClasses* classes) {
   for (WordId word = 0; word < words_.size(); ++word) words.append(words_.text(word));
   Vocabulary::add_sections(words, sections);
   std::copy(unigrams_.begin(), unigrams_.end(), sections.add<NgramValue>("unigrams", unigrams_.size()).begin());
+  return {std::move(sections), facts};
+}
+
+Sections NgramBuilder::finish(NgramLayout layout, const WordClasses* classes) {
+  auto [sections, facts] = begin_sections(layout);
   if (order() > 1) layout == NgramLayout::fast ? add_fast(sections) : add_small(sections);
   if (classes != nullptr) add_classes(*classes, sections);
   facts[0] = facts_;
-  return sections;
+  return std::move(sections);
+}
+
+void NgramBuilder::write(const std::string& path, NgramLayout layout) {
+  auto [first, facts] = begin_sections(layout);
+  std::vector<StreamedSection> streamed;
+  if (order() > 1) streamed = layout == NgramLayout::fast ? stream_fast() : stream_small(first);
+  facts[0] = facts_;
+  write_sections(path, NgramModel::kKind, NgramModel::kVersion, first, streamed);
 }
 
 void NgramBuilder::add_classes(const WordClasses& classes, Sections& sections) const {
@@ -357,72 +443,152 @@ namespace {
 
 std::string table_name(std::size_t order) { return "table." + std::to_string(order); }
 
+// A section of buckets in memory, or in pages that are released as they are written.
+template <class Bucket, class Release>
+StreamedSection stream(std::size_t order, std::span<const Bucket> buckets, const Release& release) {
+  const std::span<const std::byte> all = std::as_bytes(buckets);
+  const auto produce = [all, release](bool, const StreamedSection::Give& give) {
+    for (std::span<const std::byte> left = all; !left.empty();) {
+      const std::span<const std::byte> piece = left.first(std::min(kHeldBytes, left.size()));
+      give(piece);
+      release();
+      left = left.subspan(piece.size());
+    }
+  };
+  return {table_name(order), all.size(), produce};
+}
+
+// The centres of values, and how far a value is from its centre at most. The codes are their numbers.
+std::vector<float> codes_of(DistinctValues values, std::size_t count, float* codes, float& error) {
+  Quantisation q = quantise(std::move(values).take(), count);
+  std::copy(q.centres.begin(), q.centres.end(), codes);
+  error = q.error;
+  return std::move(q.centres);
+}
+
+template <class Bucket>
+std::size_t small_buckets(std::uint64_t count) {
+  return buckets_at(kSmallLoad, count, Bucket::kPlaces);
+}
+
+// Both fill a table of the small layout. after() is called when many values were read or written.
+template <class After>
+void make_small(const GrowingTable<FastBucket>& table, std::size_t n, std::span<SmallBucket> to, Codebook& codebook,
+                NgramFacts& facts, const After& after) {
+  constexpr std::size_t kBackoffs = 254;  // the first two codes are 0, without and with extension
+  DistinctValues probabilities, others;
+  const auto note = [&](const FastBucket& b, unsigned i) {
+    probabilities.add(b.values[i].log10());
+    if (b.values[i].backoff != 0) others.add(b.values[i].backoff);
+  };
+  for_each(table, note, after);
+  const auto probs = codes_of(std::move(probabilities), 256, codebook.prob, facts.prob_error[n - 1]);
+  codebook.backoff[0] = -0.0f;
+  codebook.backoff[1] = 0.0f;
+  const auto backoffs = codes_of(std::move(others), kBackoffs, codebook.backoff + 2, facts.backoff_error[n - 1]);
+  const auto put = [&](const FastBucket& from, unsigned i) {
+    const NgramValue value = from.values[i];
+    const auto found = place_small(to, from.keys[i]);
+    if (!found) {
+      ++facts.shadowed[n - 1];
+      return;
+    }
+    const auto [bucket, j] = *found;
+    if (value.extends_left()) bucket->high[j] |= 0x80;
+    bucket->probs[j] = static_cast<std::uint8_t>(nearest(probs, value.log10()));
+    bucket->backoffs[j] = value.backoff != 0 ? static_cast<std::uint8_t>(2 + nearest(backoffs, value.backoff))
+                          : NgramValue::extends_right(value.backoff) ? 1
+                                                                     : 0;
+  };
+  for_each(table, put, after);
+}
+
+template <class After>
+void make_small(const GrowingTable<FastLastBucket>& table, std::size_t n, std::span<SmallLastBucket> to,
+                Codebook& codebook, NgramFacts& facts, const After& after) {
+  DistinctValues values;
+  for_each(table, [&](const FastLastBucket& b, unsigned i) { values.add(b.probs[i]); }, after);
+  const auto probs = codes_of(std::move(values), 256, codebook.prob, facts.prob_error[n - 1]);
+  const auto put = [&](const FastLastBucket& from, unsigned i) {
+    if (const auto found = place_small(to, from.keys[i])) {
+      found->first->probs[found->second] = static_cast<std::uint8_t>(nearest(probs, from.probs[i]));
+    } else {
+      ++facts.shadowed[n - 1];
+    }
+  };
+  for_each(table, put, after);
+}
+
 }  // namespace
 
 void NgramBuilder::add_fast(Sections& sections) {
-  for (std::size_t i = 0; i < middle_.size(); ++i) sections.adopt(table_name(i + 2), std::move(middle_[i]).finish());
-  sections.adopt(table_name(order()), std::move(last_).finish());
+  const auto add = [&](std::size_t n, auto& table) {
+    table.fit();
+    sections.adopt(table_name(n), std::move(table).take_pages());
+  };
+  for (std::size_t i = 0; i < middle_.size(); ++i) add(i + 2, middle_[i]);
+  add(order(), last_);
   for (std::size_t i = 0; i < listed_.size(); ++i) {
-    const std::span<const std::uint8_t> bytes = listed_[i].bytes();
+    const std::span<const std::uint8_t> bytes = listed_[i].words.bytes();
     std::copy(bytes.begin(), bytes.end(),
               sections.add<std::uint8_t>(NgramModel::list_name(i + 2), bytes.size()).begin());
   }
 }
 
+std::vector<StreamedSection> NgramBuilder::stream_fast() {
+  std::vector<StreamedSection> out;
+  const auto add = [&](std::size_t n, auto& table) {
+    table.fit();
+    out.push_back(stream(n, table.buckets(), [&table] { table.release(); }));
+  };
+  for (std::size_t i = 0; i < middle_.size(); ++i) add(i + 2, middle_[i]);
+  add(order(), last_);
+  for (std::size_t i = 0; i < listed_.size(); ++i) {
+    const Listed& listed = listed_[i];
+    const auto produce = [&listed](bool, const StreamedSection::Give& give) {
+      std::vector<std::uint32_t> buffer(1 << 18);
+      for (std::uint64_t at = 0; at < listed.file->size();) {
+        const std::size_t count = std::min<std::uint64_t>(buffer.size(), listed.file->size() - at);
+        listed.file->read(at, buffer.data(), count);
+        give(std::as_bytes(std::span(buffer).first(count)));
+        at += count;
+      }
+      give(std::as_bytes(listed.words.bytes()));
+    };
+    const std::uint64_t size = listed.file->size() * sizeof(std::uint32_t) + listed.words.bytes().size();
+    out.push_back({NgramModel::list_name(i + 2), size, produce});
+  }
+  return out;
+}
+
 void NgramBuilder::add_small(Sections& sections) {
   const std::span<Codebook> codebooks = sections.add<Codebook>("codes", order() - 1);
-  const auto codes_of = [&](std::vector<float> values, std::size_t count, float* codes, float& error) {
-    Quantisation q = quantise(std::move(values), count);
-    std::copy(q.centres.begin(), q.centres.end(), codes);
-    error = q.error;
-    return std::move(q.centres);
-  };
-  constexpr std::size_t kBackoffs = 254;  // the first two codes are 0, without and with extension
+  const auto nothing = [] {};
   for (std::size_t n = 2; n < order(); ++n) {
     const GrowingTable<FastBucket> table = std::move(middle_[n - 2]);
-    Codebook& codebook = codebooks[n - 2];
-    std::vector<float> values;
-    values.reserve(table.size());
-    for_each(table.buckets(), [&](const FastBucket& b, unsigned i) { values.push_back(b.values[i].log10()); });
-    const auto probs = codes_of(std::move(values), 256, codebook.prob, facts_.prob_error[n - 1]);
-    values.clear();
-    for_each(table.buckets(), [&](const FastBucket& b, unsigned i) {
-      if (b.values[i].backoff != 0) values.push_back(b.values[i].backoff);
-    });
-    codebook.backoff[0] = -0.0f;
-    codebook.backoff[1] = 0.0f;
-    const auto backoffs = codes_of(std::move(values), kBackoffs, codebook.backoff + 2, facts_.backoff_error[n - 1]);
-    const auto to =
-        sections.add<SmallBucket>(table_name(n), buckets_at(kSmallLoad, table.size(), SmallBucket::kPlaces));
-    for_each(table.buckets(), [&](const FastBucket& from, unsigned i) {
-      const NgramValue value = from.values[i];
-      const auto found = place_small(to, from.keys[i]);
-      if (!found) {
-        ++facts_.shadowed[n - 1];
-        return;
-      }
-      const auto [bucket, j] = *found;
-      if (value.extends_left()) bucket->high[j] |= 0x80;
-      bucket->probs[j] = static_cast<std::uint8_t>(nearest(probs, value.log10()));
-      bucket->backoffs[j] = value.backoff != 0 ? static_cast<std::uint8_t>(2 + nearest(backoffs, value.backoff))
-                            : NgramValue::extends_right(value.backoff) ? 1
-                                                                       : 0;
-    });
+    const auto to = sections.add<SmallBucket>(table_name(n), small_buckets<SmallBucket>(table.size()));
+    make_small(table, n, to, codebooks[n - 2], facts_, nothing);
   }
   const GrowingTable<FastLastBucket> table = std::move(last_);
-  std::vector<float> values;
-  values.reserve(table.size());
-  for_each(table.buckets(), [&](const FastLastBucket& b, unsigned i) { values.push_back(b.probs[i]); });
-  const auto probs = codes_of(std::move(values), 256, codebooks.back().prob, facts_.prob_error[order() - 1]);
-  const auto to = sections.add<SmallLastBucket>(table_name(order()),
-                                                buckets_at(kSmallLoad, table.size(), SmallLastBucket::kPlaces));
-  for_each(table.buckets(), [&](const FastLastBucket& from, unsigned i) {
-    if (const auto found = place_small(to, from.keys[i])) {
-      found->first->probs[found->second] = static_cast<std::uint8_t>(nearest(probs, from.probs[i]));
-    } else {
-      ++facts_.shadowed[order() - 1];
-    }
-  });
+  const auto to = sections.add<SmallLastBucket>(table_name(order()), small_buckets<SmallLastBucket>(table.size()));
+  make_small(table, order(), to, codebooks.back(), facts_, nothing);
+}
+
+std::vector<StreamedSection> NgramBuilder::stream_small(Sections& first) {
+  const std::span<Codebook> codebooks = first.add<Codebook>("codes", order() - 1);
+  std::vector<StreamedSection> out;
+  const auto add = [&]<class Bucket>(std::size_t n, auto& given, std::type_identity<Bucket>) {
+    const auto table = std::move(given);
+    const std::size_t buckets = small_buckets<Bucket>(table.size());
+    const auto pages = std::make_shared<ScratchPages>(buckets * sizeof(Bucket), table.folder());
+    const std::span<Bucket> to(reinterpret_cast<Bucket*>(pages->writable().data()), buckets);
+    const auto release = [pages] { pages->release(); };
+    make_small(table, n, to, codebooks[n - 2], facts_, release);
+    out.push_back(stream(n, std::span<const Bucket>(to), release));
+  };
+  for (std::size_t n = 2; n < order(); ++n) add(n, middle_[n - 2], std::type_identity<SmallBucket>());
+  add(order(), last_, std::type_identity<SmallLastBucket>());
+  return out;
 }
 
 }  // namespace treeglot

@@ -5,6 +5,7 @@
 // share most words. Differences alternate in sign (0, −1, 1, −2, …) and have 7 bits in a byte, low bits first.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,11 @@ class NgramWords {
     size_ = static_cast<std::size_t>(at - bytes_.data());
   }
   std::span<const std::uint8_t> bytes() const { return {bytes_.data(), size_}; }
+  void drop(std::size_t first) {  // bytes that are kept elsewhere
+    std::copy(bytes_.begin() + static_cast<std::ptrdiff_t>(first), bytes_.begin() + static_cast<std::ptrdiff_t>(size_),
+              bytes_.begin());
+    size_ -= first;
+  }
 
   // The words of all n-grams, one after the other. Bytes that no n-grams make, or a word that is not below
   // `vocabulary`, are invalid_argument.

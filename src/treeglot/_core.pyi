@@ -1455,13 +1455,23 @@ def compile_ngrams(estimate: EstimatedNgrams, layout: NgramLayout, classes: Word
 class ArpaReader:
     """Reads an ARPA file that is fed to it."""
 
-    def __init__(self, file: str, bytes: int = 0) -> None: ...
+    def __init__(self, file: str, bytes: int = 0, memory: int = 0, folder: str = '') -> None:
+        """
+        Tables of more than `memory` bytes are in files in `folder`; 0: in memory.
+        """
 
     def feed(self, chunk: bytes) -> None:
         """The next bytes."""
 
     def finish(self, layout: NgramLayout) -> NgramModel:
         """The end: the compiled model, in memory."""
+
+    @property
+    def spills(self) -> bool:
+        """Whether the tables are in files: then write ends the reading."""
+
+    def write(self, path: str, layout: NgramLayout) -> None:
+        """The end: the compiled model, as a file."""
 
 class NgramTrainReport:
     """What training saw and made."""

@@ -31,6 +31,25 @@ def build(model: Model, layout: str = "fast") -> NgramModel:
     return NgramModel(reader.finish(NgramLayout[layout]))
 
 
+@given(models((1, 6)), LAYOUTS)
+@settings(max_examples=60)
+def test_tables_in_files_give_the_same_bytes(model: Model, layout: str) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file, memory in (("here", 0), ("there", 1)):
+            reader = ArpaReader("random.arpa", 0, memory, name)
+            reader.feed(to_arpa(model).encode())
+            assert reader.spills == (memory == 1 and len(model) > 1)
+            if reader.spills:
+                with pytest.raises(RuntimeError, match=r"tables of random\.arpa are in files; expected write"):
+                    reader.finish(NgramLayout[layout])
+            reader.write(str(folder / file), NgramLayout[layout])
+            with pytest.raises(RuntimeError, match=r"are in files|has ended; expected one end"):
+                reader.finish(NgramLayout[layout])
+        assert (folder / "here").read_bytes() == (folder / "there").read_bytes()
+        assert sorted(path.name for path in folder.iterdir()) == ["here", "there"]
+
+
 @contextmanager
 def in_kenlm(model: Model) -> Iterator[Any]:
     quiet = kenlm.Config()

@@ -72,6 +72,37 @@ def test_a_check_holds_little_of_a_large_file(kind: str, rules: Path, ngrams: Pa
     assert growth(kind, {"RuleTable": rules, "NgramModel": ngrams}[kind]) < HELD
 
 
+COMPILING = """
+import sys
+from treeglot.lm import compile_ngram
+def status(name):
+    return int(next(line for line in open("/proc/self/status") if line.startswith(name)).split()[1])
+before = status("VmRSS")
+compile_ngram(sys.argv[1], sys.argv[2], memory=sys.argv[3])
+print(status("VmHWM") - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of a process is in /proc")
+def test_compiling_keeps_to_its_memory(tmp_path: Path) -> None:
+    """Most trigrams lack their suffixes, so the tables grow to some 80 MB. Two hold 16 MB each in a copy."""
+    bigrams = np.unique(np.random.default_rng(1).integers(0, 3000 * 3000, 800_000))
+    pairs = [(key // 3000, key % 3000) for key in bigrams.tolist()]
+    lines = ["\\data\\", "ngram 1=3002", f"ngram 2={len(pairs)}", f"ngram 3={len(pairs)}", "", "\\1-grams:"]
+    lines += [f"-4 {word} -0.{word % 9}" for word in range(3000)] + ["-1 <s> -0.5", "-1 </s>", "", "\\2-grams:"]
+    lines += [f"-2.{a} {a} {b} -0.{b}" for a, b in pairs]
+    lines += ["", "\\3-grams:", *(f"-1.{b} {a} {b} {(a * b) % 3000}" for a, b in pairs), "", "\\end\\", ""]
+    (tmp_path / "lm.arpa").write_text("\n".join(lines))
+    peaks = {}
+    for memory in ("1G", "24M"):
+        given = [str(tmp_path / "lm.arpa"), str(tmp_path / memory), memory]
+        done = subprocess.run([sys.executable, "-c", COMPILING, *given], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        peaks[memory] = int(done.stdout) >> 10
+    assert (tmp_path / "1G").read_bytes() == (tmp_path / "24M").read_bytes()
+    assert peaks["24M"] + 16 < peaks["1G"], peaks
+
+
 def test_damage_at_the_end_of_a_large_table_is_found(rules: Path, tmp_path: Path) -> None:
     assert _core.RuleTable.open(str(rules)).rule(RULES - 1)[3] == [float(i) for i in range(FEATURES)]
     content = _core.read_sections(str(rules), "rules", 2)

@@ -18,11 +18,14 @@ def lm_compile(
         Literal["fast", "small"],
         typer.Option(help="fast: exact. small: a third of the memory, values rounded, few false positives."),
     ] = "fast",
+    memory: Annotated[
+        str, typer.Option(help="Memory for the tables; larger ones are made in files beside the output.")
+    ] = "2G",
 ) -> None:
     """Compile an n-gram model: the file is mapped into memory when it is used, not read."""
     from treeglot.lm import compile_ngram
 
-    model = compile_ngram(arpa, out, layout=layout)
+    model = compile_ngram(arpa, out, layout=layout, memory=memory)
     if model.core.unknown_added:
         warn(f"{arpa}: has no <unk>; unknown words get log10 -100")
     say(f"{sum(model.counts):,} n-grams of order 1 to {model.order} in {model.core.bytes:,} bytes")

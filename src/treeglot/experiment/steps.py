@@ -477,7 +477,7 @@ def _lm(order: int, task: Task) -> None:
 
     where: dict[str, Any] = {"machines": task.engine, "report": task.report}
     train_ngram(task.inputs["text"], order, memory=task.memory, out=task.out / "lm.arpa", **where)
-    compile_ngram(task.out / "lm.arpa", task.out / "lm.bin")
+    compile_ngram(task.out / "lm.arpa", task.out / "lm.bin", memory=task.memory)
     (task.out / "lm.arpa").unlink()
 
 

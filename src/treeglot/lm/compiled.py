@@ -29,6 +29,13 @@ class Compiled(Protocol):
 Core = TypeVar("Core", bound=Compiled)
 
 
+def file_name(path: PathLike) -> str:
+    """The name of a file that a compiled model can be written to; standard output is none."""
+    if os.fspath(path) == "-":
+        raise UsageError("a compiled model cannot be written to standard output: it has to be a file")
+    return os.fspath(path)
+
+
 class CompiledModel(Generic[Core]):
     """A model that is mapped from its file or has just been compiled; its words are numbered."""
 
@@ -47,9 +54,7 @@ class CompiledModel(Generic[Core]):
 
     def write(self, path: PathLike) -> None:
         """Write the compiled file, which can be opened at once."""
-        if os.fspath(path) == "-":
-            raise UsageError("a compiled model cannot be written to standard output: it has to be a file")
-        self.core.write(os.fspath(path))
+        self.core.write(file_name(path))
 
     def id(self, word: str) -> int:
         """The number of a word or tag; unknown ones have that of `<unk>`, 0."""

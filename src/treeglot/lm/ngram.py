@@ -15,7 +15,8 @@ from treeglot.base.checked import open_checked
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_chunks, write_binary
 from treeglot.base.later import Later
-from treeglot.lm.compiled import CompiledModel
+from treeglot.base.sizes import parse_size
+from treeglot.lm.compiled import CompiledModel, file_name
 from treeglot.lm.train import Training
 
 if TYPE_CHECKING:
@@ -227,13 +228,20 @@ def load_ngram(path: PathLike, *, layout: Layout = "fast", verify: bool = True) 
         if _core.is_container(begin):
             opener = _core.NgramModel.open
             return NgramModel(open_checked(name, opener) if verify else opener(name, False), name)
-    return NgramModel(_read_arpa(path, layout), name)
+    return NgramModel(_read_arpa(path).finish(_layout(layout)), name)
 
 
 def compile_ngram(
-    source: PathLike | Training | EstimatedNgrams, out: PathLike | None = None, *, layout: Layout = "fast"
+    source: PathLike | Training | EstimatedNgrams,
+    out: PathLike | None = None,
+    *,
+    layout: Layout = "fast",
+    memory: str | int = "2G",
 ) -> NgramModel:
     """Compile an ARPA file, or what training estimated; write the compiled model to `out` if given.
+
+    If the tables of an ARPA file are larger than `memory`, they are made in files beside `out`. The words of the model
+    come on top. The compiled file does not depend on `memory`.
 
     The `fast` layout is exact. The `small` one takes less than a third of the memory for n-grams. It rounds values to
     256 per order, and tells n-grams apart by fingerprints of 23 bits. About once in 500,000 times, an unknown n-gram
@@ -253,7 +261,11 @@ def compile_ngram(
     if isinstance(source, EstimatedNgrams):
         core = _core.compile_ngrams(source, _layout(layout), classes.core if classes is not None else None)
     else:
-        core = _read_arpa(source, layout)
+        reader = _read_arpa(source, parse_size(memory) if out is not None else 0, out)
+        if out is not None and reader.spills:
+            reader.write(file_name(out), _layout(layout))
+            return NgramModel(_core.NgramModel.open(file_name(out), False), file_name(out))
+        core = reader.finish(_layout(layout))
     model = NgramModel(core)
     if out is not None:
         model.write(out)
@@ -261,16 +273,18 @@ def compile_ngram(
     return model
 
 
-def _read_arpa(path: PathLike, layout: Layout) -> _core.NgramModel:
+def _read_arpa(path: PathLike, memory: int = 0, out: PathLike | None = None) -> ArpaReader:
+    """A reader that has read all. Tables of more than `memory` bytes are in files beside `out`; 0: in memory."""
     name = os.fspath(path)
-    reader = ArpaReader(name, _size(path))
+    folder = str(Path(out).resolve().parent) if out is not None else ""
+    reader = ArpaReader(name, _size(path), memory, folder)
     for number, chunk in enumerate(read_chunks(path)):
         if number == 0 and chunk.startswith(KENLM_MAGIC):
             raise FormatError(name, 0, "is a binary file of KenLM; expected an ARPA file or one that Treeglot compiled")
         if number == 0 and _core.is_container(chunk[: len(KENLM_MAGIC)]):
             raise FormatError(name, 0, "is a compiled file; expected an ARPA file")
         reader.feed(chunk)
-    return reader.finish(_layout(layout))
+    return reader
 
 
 def _layout(name: str) -> NgramLayout:

@@ -321,7 +321,7 @@ def _make_lm(
         return
     arpa = scratch / "lm.arpa"
     train_ngram(lm_text or scratch / TARGET, order, memory=memory, out=arpa, name=None if lm_text else name)
-    compile_ngram(arpa, folder / "lm.bin")
+    compile_ngram(arpa, folder / "lm.bin", memory=memory)
 
 
 def _more_lms(
