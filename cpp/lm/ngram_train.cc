@@ -172,7 +172,15 @@ void NgramTrainer::set_discounts(const std::string& name, const std::vector<Coun
   }
 }
 
+[[noreturn]] static void fail_counts(const std::string& name, const NgramTrainReport& report, std::uint64_t counted) {
+  throw FormatError(name, 0,
+                    "has " + std::to_string(report.tokens + report.sentences) + " words and ends of lines, but " +
+                        std::to_string(counted) + " were counted; expected the runs of all blocks");
+}
+
 void NgramTrainer::finish_in_memory(const std::string& name, NgramSink& sink, const Progress& progress) {
+  if (waiting() != report_.tokens + 2 * report_.sentences)  // a block was taken, and its run did not come back
+    fail_counts(name, report_, waiting() - static_cast<std::uint64_t>(std::ranges::count(words_, kSentenceBegin)));
   progress("sorting", 0, words_.size());
   NgramCounts counts = count_ngrams(words_, vocabulary_.size(), thresholds_);
   progress("sorting", words_.size(), words_.size());
@@ -232,11 +240,8 @@ void NgramTrainer::finish_spilled(const std::string& name, NgramSink& sink, cons
     return adjust_counts(*stream, vocabulary_.size(), thresholds_, memory_, options_.folder);
   }();
   runs_.reset();
-  if (counts.total != report_.tokens + report_.sentences || counts.size(1) != vocabulary_.size()) {
-    throw FormatError(name, 0,
-                      "has " + std::to_string(report_.tokens + report_.sentences) + " words and ends of lines, but " +
-                          std::to_string(counts.total) + " were counted; expected the runs of all blocks");
-  }
+  if (counts.total != report_.tokens + report_.sentences || counts.size(1) != vocabulary_.size())
+    fail_counts(name, report_, counts.total);
   progress("merging", report_.runs, report_.runs);
   report_.counted = counts.sizes;
   report_.kept = counts.kept;

@@ -307,6 +307,13 @@ def block_of(order: int, *lines: str) -> tuple[NgramTrainer, np.ndarray, bytes]:
     return trainer, block, run.getvalue()
 
 
+def test_a_block_whose_run_did_not_come_back_is_an_error() -> None:
+    trainer, _, _ = block_of(2, "a b", "b b a")
+    problem = "has 7 words and ends of lines, but 0 were counted; expected the runs of all blocks"
+    with pytest.raises(FormatError, match=problem):
+        trainer.estimate("text", None)
+
+
 def test_a_sorted_run_has_ngrams_with_their_last_word_first() -> None:
     _, block, run = block_of(2, "a b", "b b a", "a b")
     a, b = 3, 4
