@@ -54,27 +54,38 @@ class MappedStrings {
   }
 
   MappedStrings() = default;
-  // A view: the sections must outlive it.
+  // A view: the sections must outlive it. If they are verified on use, strings are when they are asked for.
   MappedStrings(const Sections& sections, const std::string& name)
-      : ends_(sections.array<End>(name + ".ends")),
-        bytes_(sections.array<char>(name + ".bytes")),
-        slots_(sections.array<Slot>(name + ".slots")) {
-    if ((ends_.empty() ? 0 : ends_.back()) != bytes_.size())
-      sections.fail("is damaged: " + name + ".ends does not fit " + name + ".bytes");
+      : name_(name),
+        ends_(sections.unverified<End>(name + ".ends")),
+        bytes_(sections.unverified<char>(name + ".bytes")),
+        slots_(sections.unverified<Slot>(name + ".slots")) {
+    if (sections.on_use()) {
+      on_use_ = &sections;
+      sections.touch(ends_.last(ends_.empty() ? 0 : 1));
+    } else {
+      sections.touch(ends_);
+      sections.touch(bytes_);
+      sections.touch(slots_);
+    }
+    if ((ends_.empty() ? 0 : ends_.back()) != bytes_.size()) fail_ends(sections);
     if (slots_.size() <= ends_.size())
       sections.fail("is damaged: " + name + ".slots has " + std::to_string(slots_.size()) + " places for " +
                     std::to_string(ends_.size()) + " strings");
-    if (sections.untrusted()) check(sections, name);
+    if (sections.untrusted() && on_use_ == nullptr) check(sections);
   }
 
   std::size_t size() const { return ends_.size(); }
   std::string_view text(Symbol number) const {
+    if (on_use_ != nullptr) use(number);
     const End begin = number == 0 ? 0 : ends_[number - 1];
     return {bytes_.data() + begin, static_cast<std::size_t>(ends_[number] - begin)};
   }
   Symbol find(std::string_view text) const {  // its number, or Symbols::kNone
-    std::size_t most = slots_.size();
-    return find(text, most);
+    std::size_t most = on_use_ == nullptr ? slots_.size() : std::min(kMostSlots, slots_.size());
+    const Symbol found = find(text, most);
+    if (most == 0 && on_use_ != nullptr) fail_slots(*on_use_);
+    return found;
   }
 
  private:
@@ -83,6 +94,7 @@ class MappedStrings {
     const std::uint64_t hash = hash_bytes(text);
     std::size_t at = Layout::home(hash, slots_.size());
     for (; most > 0; --most) {
+      if (on_use_ != nullptr) on_use_->touch(slots_.subspan(at, 1));
       const Slot slot = slots_[at];
       const Symbol number = Layout::number(slot);
       if (number >= ends_.size()) break;  // none
@@ -93,15 +105,38 @@ class MappedStrings {
   }
 
   // Every string is UTF-8, there once, and found within the few slots that hashing takes on average.
-  void check(const Sections& sections, const std::string& name) const {
-    if (!std::ranges::is_sorted(ends_)) sections.fail("is damaged: " + name + ".ends does not fit " + name + ".bytes");
-    std::size_t most = 4096 + 64 * size();
+  void check(const Sections& sections) const {
+    if (!std::ranges::is_sorted(ends_)) fail_ends(sections);
+    std::size_t most = kMostSlots + 64 * size();
     for (Symbol number = 0; number < size(); ++number) {
-      if (!is_utf8(text(number))) sections.fail("is damaged: " + name + ".bytes is not UTF-8");
-      if (find(text(number), most) != number) sections.fail("is damaged: " + name + ".slots does not fit the strings");
+      if (!is_utf8(text(number))) fail_bytes(sections);
+      if (find(text(number), most) != number) fail_slots(sections);
     }
   }
+  // Verifies one string.
+  void use(Symbol number) const {
+    const std::size_t before = number == 0 ? 0 : 1;
+    const std::span<const End> ends = ends_.subspan(number - before, before + 1);
+    on_use_->touch(ends);
+    const End begin = number == 0 ? 0 : ends.front(), end = ends.back();
+    if (begin > end || end > bytes_.size()) fail_ends(*on_use_);
+    const std::span<const char> text = bytes_.subspan(begin, end - begin);
+    on_use_->touch(text);
+    if (!is_utf8({text.data(), text.size()})) fail_bytes(*on_use_);
+  }
+  [[noreturn]] void fail_ends(const Sections& sections) const {
+    sections.fail("is damaged: " + name_ + ".ends does not fit " + name_ + ".bytes");
+  }
+  [[noreturn]] void fail_bytes(const Sections& sections) const {
+    sections.fail("is damaged: " + name_ + ".bytes is not UTF-8");
+  }
+  [[noreturn]] void fail_slots(const Sections& sections) const {
+    sections.fail("is damaged: " + name_ + ".slots does not fit the strings");
+  }
 
+  static constexpr std::size_t kMostSlots = 4096;  // far more than the search for a string takes
+  std::string name_;
+  const Sections* on_use_ = nullptr;  // what verifies the strings that are used
   std::span<const End> ends_;
   std::span<const char> bytes_;
   std::span<const Slot> slots_;

@@ -1,7 +1,6 @@
 #include "base/sections.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstring>
@@ -9,7 +8,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/error.h"
 #include "base/held_pages.h"
 #include "base/streamed_section.h"
 
@@ -19,7 +17,9 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "files are little endian");
 
 constexpr char kMagic[8] = {'t', 'r', 'e', 'e', 'g', 'l', 'o', 't'};
-constexpr std::uint32_t kContainerVersion = 1;
+constexpr std::uint32_t kContainerVersion = 2;
+constexpr const char* kMakeAgain =
+    ": make it again with the command that made it, such as treeglot train, lm compile or neural train";
 
 struct Header {
   char magic[8];
@@ -36,8 +36,7 @@ struct Entry {
   char name[32];  // zero-padded
   std::uint64_t offset;
   std::uint64_t size;
-  std::uint64_t checksum;
-  std::uint64_t zero;
+  std::uint64_t zero[2];
 };
 
 static_assert(sizeof(Header) == Sections::kAlignment && sizeof(Entry) == Sections::kAlignment);
@@ -75,43 +74,6 @@ std::span<const std::byte> padded(std::span<const std::byte> bytes) { return {by
 
 }  // namespace
 
-namespace {
-
-// A bijection of the lane for every word and of the word for every lane. The shift brings the high bits, which a
-// product never moves down, back into play.
-std::uint64_t step(std::uint64_t lane, std::uint64_t word) {
-  lane = (lane ^ word) * 0x9e3779b97f4a7c15u;
-  return lane ^ (lane >> 32);
-}
-
-}  // namespace
-
-Checksum::Checksum(std::uint64_t seed) : seed_(seed) {
-  for (std::size_t i = 0; i < kLanes; ++i) lanes_[i] = (seed + i + 1) * 0xd6e8feb86659fd93u;
-}
-
-void Checksum::add(std::span<const std::byte> bytes) {
-  std::array<std::uint64_t, kLanes> lanes = lanes_, words;
-  std::size_t left = bytes.size();
-  const std::byte* at = bytes.data();
-  for (; left >= sizeof words; at += sizeof words, left -= sizeof words) {
-    std::memcpy(words.data(), at, sizeof words);
-    for (std::size_t i = 0; i < kLanes; ++i) lanes[i] = step(lanes[i], words[i]);
-  }
-  if (left > 0) {  // as if zeros followed
-    words.fill(0);
-    std::memcpy(words.data(), at, left);
-    for (std::size_t i = 0; i < kLanes; ++i) lanes[i] = step(lanes[i], words[i]);
-  }
-  lanes_ = lanes;
-}
-
-std::uint64_t Checksum::sum() const {
-  std::uint64_t sum = seed_;
-  for (const std::uint64_t lane : lanes_) sum = step(sum, lane);
-  return step(sum, 0);
-}
-
 Sections::Sections(std::string_view kind, std::uint32_t version) : kind_(kind), version_(version) {}
 
 bool Sections::begins(std::string_view bytes) { return bytes.starts_with(std::string_view(kMagic, sizeof kMagic)); }
@@ -122,23 +84,38 @@ std::string_view Sections::kind_of(std::string_view bytes) {
   return padded.substr(0, padded.find('\0'));
 }
 
-Sections Sections::map(const std::string& path, std::string_view kind, std::uint32_t version, bool trusted) {
+Sections Sections::map(const std::string& path, std::string_view kind, std::uint32_t version, Opening how) {
+  constexpr std::size_t kWorthAThread = 1 << 20;
   Sections mapped;
   mapped.file_ = path;
-  mapped.untrusted_ = !trusted;
-  mapped.pages_.push_back(Pages::map(path));
+  mapped.how_ = how;
+  mapped.pages_.push_back(std::make_shared<Pages>(Pages::map(path)));
+  if (how == Opening::background && mapped.pages_.front()->bytes().size() < kWorthAThread)
+    mapped.how_ = Opening::verified;
   mapped.read_table(kind, version);
   return mapped;
 }
 
 Sections Sections::open(const std::string& path, std::string_view kind, std::uint32_t version, bool verify) {
-  Sections opened = map(path, kind, version, !verify);
+  Sections opened = map(path, kind, version, verify ? Opening::verified : Opening::trusted);
   if (verify) opened.verify();
   return opened;
 }
 
+Sections Sections::to_verify() const {
+  Sections out;
+  out.file_ = file_;
+  out.kind_ = kind_;
+  out.version_ = version_;
+  out.how_ = Opening::verified;
+  out.pages_ = pages_;
+  out.sections_ = sections_;
+  out.blocks_ = blocks_;
+  return out;
+}
+
 void Sections::read_table(std::string_view kind, std::uint32_t version) {
-  const std::span<const std::byte> all = pages_.front().bytes();
+  const std::span<const std::byte> all = pages_.front()->bytes();
   const std::string_view text(reinterpret_cast<const char*>(all.data()), all.size());
   if (!begins(text)) {
     if (text.empty()) fail("is empty; expected a compiled file of kind " + quoted(kind));
@@ -149,7 +126,7 @@ void Sections::read_table(std::string_view kind, std::uint32_t version) {
   std::memcpy(&header, all.data(), sizeof header);
   if (header.container_version != kContainerVersion)
     fail("has version " + std::to_string(header.container_version) + " of the container; expected version " +
-         std::to_string(kContainerVersion));
+         std::to_string(kContainerVersion) + kMakeAgain);
   const std::uint64_t room = (all.size() - sizeof header) / sizeof(Entry);
   if (header.sections <= room &&
       header_checksum(header, all.subspan(sizeof header, header.sections * sizeof(Entry))) != header.checksum)
@@ -162,7 +139,7 @@ void Sections::read_table(std::string_view kind, std::uint32_t version) {
   if (kind_ != kind) fail("is a file of kind " + quoted(kind_) + "; expected one of kind " + quoted(kind));
   if (version_ != version)
     fail("has version " + std::to_string(version_) + " of the format " + quoted(kind) + "; expected version " +
-         std::to_string(version) + ": compile it again");
+         std::to_string(version) + kMakeAgain);
 
   std::uint64_t expected = sizeof header + header.sections * sizeof(Entry);
   for (std::uint64_t i = 0; i < header.sections; ++i) {
@@ -172,23 +149,45 @@ void Sections::read_table(std::string_view kind, std::uint32_t version) {
     if (entry.offset != expected || entry.size > left || aligned(entry.size) > left)
       fail("is damaged: section " + std::to_string(i) + " does not lie where it should");
     const std::string name(text_of(entry.name));
-    sections_.push_back({name, all.subspan(expected, entry.size), entry.checksum});
+    sections_.push_back({name, all.subspan(expected, entry.size)});
     expected += aligned(entry.size);
   }
-  if (expected != all.size()) fail("is damaged: bytes follow its last section");
+  if (all.size() - expected != sums_size(expected)) fail("is damaged: its checksums do not follow its last section");
+  if (!untrusted()) return;
+  blocks_ = std::make_shared<Blocks>(all.first(expected), all.subspan(expected));
+  if (!blocks_->end_is_sound()) fail("is damaged: the checksum of its checksums does not fit");
 }
 
-void Sections::verify() const {
+void Sections::verify(const Stop* stop) const {
+  constexpr std::size_t kAtOnce = 1 << 20;
+  if (blocks_ == nullptr) return;
+  sound_in_pieces(blocks_->content(), [&](std::span<const std::byte> left) {
+    while (!left.empty()) {
+      stop_here(stop);
+      const std::span<const std::byte> piece = left.first(std::min(left.size(), kAtOnce));
+      touch(piece);
+      left = left.subspan(piece.size());
+    }
+    return true;
+  });
+}
+
+void Sections::fail_block(std::size_t block) const {
+  const std::span<const std::byte> bytes = blocks_->block(block);
+  const std::size_t begin = block * kBlock;
+  std::string names;
+  std::size_t count = 0;
   for (const Section& section : sections_) {
-    const std::span<const std::byte> bytes = padded(section.bytes);
-    Checksum sum(bytes.size());
-    sound_in_pieces(bytes, [&](std::span<const std::byte> piece) { return sum.add(piece), true; });
-    if (sum.sum() != section.checksum)
-      fail("is damaged: the checksum of its section " + quoted(section.name) + " does not fit");
+    const std::span<const std::byte> own = padded(section.bytes);
+    if (own.empty() || own.data() >= bytes.data() + bytes.size() || bytes.data() >= own.data() + own.size()) continue;
+    names += (count++ == 0 ? " " : ", ") + quoted(section.name);
   }
+  fail("is damaged: the checksum of its bytes " + std::to_string(begin) + " to " +
+       std::to_string(begin + bytes.size() - 1) + " does not fit; they are in " +
+       (count == 0 ? "its header" : "its section") + (count > 1 ? "s" : "") + names);
 }
 
-void Sections::fail(const std::string& problem) const { throw FormatError(file_, 0, problem); }
+void Sections::fail(const std::string& problem) const { throw DamageError(file_, 0, problem); }
 
 const Sections::Section* Sections::find(std::string_view name) const {
   const auto found = std::find_if(sections_.begin(), sections_.end(), [&](const Section& s) { return s.name == name; });
@@ -204,14 +203,14 @@ std::vector<std::string> Sections::names() const {
 std::span<std::byte> Sections::add_bytes(std::string_view name, std::size_t size) {
   adopt(name, Pages::fresh(aligned(size)));
   sections_.back().bytes = sections_.back().bytes.first(size);
-  return pages_.back().writable().first(size);
+  return pages_.back()->writable().first(size);
 }
 
 void Sections::adopt(std::string_view name, Pages pages) {
   if (find(name) != nullptr) throw std::invalid_argument("there is a section " + quoted(name) + " already");
   if (pages.bytes().size() % kAlignment != 0) throw std::invalid_argument("a section in pages is aligned");
-  pages_.push_back(std::move(pages));
-  sections_.push_back({std::string(name), pages_.back().bytes(), 0});
+  pages_.push_back(std::make_shared<Pages>(std::move(pages)));
+  sections_.push_back({std::string(name), pages_.back()->bytes()});
 }
 
 std::span<const std::byte> Sections::values(std::string_view name, std::size_t value_size) const {
@@ -226,14 +225,14 @@ std::span<const std::byte> Sections::values(std::string_view name, std::size_t v
 std::uint64_t Sections::size() const {
   std::uint64_t size = sizeof(Header) + sections_.size() * sizeof(Entry);
   for (const Section& section : sections_) size += aligned(section.bytes.size());
-  return size;
+  return size + sums_size(size);
 }
 
 namespace {
 
 struct Described {
   std::string_view name;
-  std::uint64_t size, checksum;
+  std::uint64_t size;
 };
 
 // The first bytes of a file with these sections: the header, and the table.
@@ -251,9 +250,9 @@ std::vector<std::byte> head_of(std::string_view kind, std::uint32_t version, std
     set_text(table[i].name, sections[i].name);
     table[i].offset = header.file_size;
     table[i].size = sections[i].size;
-    table[i].checksum = sections[i].checksum;
     header.file_size += aligned(sections[i].size);
   }
+  header.file_size += sums_size(header.file_size);
   const std::span<const std::byte> table_bytes = std::as_bytes(std::span<const Entry>(table));
   header.checksum = header_checksum(header, table_bytes);
   std::vector<std::byte> out(sizeof header + table_bytes.size());
@@ -265,27 +264,19 @@ std::vector<std::byte> head_of(std::string_view kind, std::uint32_t version, std
 }  // namespace
 
 void Sections::write(const std::string& path) const {
-  std::vector<Described> described;
-  for (const Section& section : sections_) {
-    const std::uint64_t sum = checksum(padded(section.bytes), aligned(section.bytes.size()));
-    described.push_back({section.name, section.bytes.size(), sum});
-  }
-  NewFile file(path);
-  file.write(head_of(kind_, version_, described));
-  for (const Section& section : sections_) file.write(padded(section.bytes));
-  file.finish();
+  verify();
+  (void)write_sections(path, kind_, version_, *this, {});
 }
 
 namespace {
 
 // Calls take(lines) for the bytes of a section and the zeros after it: whole lines of kAlignment bytes.
-void produce_lines(const StreamedSection& section, bool last,
-                   const std::function<void(std::span<const std::byte>)>& take) {
+void produce_lines(const StreamedSection& section, const std::function<void(std::span<const std::byte>)>& take) {
   constexpr std::size_t kAtOnce = 1 << 20;
   std::vector<std::byte> lines;
   lines.reserve(kAtOnce);
   std::uint64_t seen = 0;
-  section.produce(last, [&](std::span<const std::byte> bytes) {
+  section.produce([&](std::span<const std::byte> bytes) {
     seen += bytes.size();
     while (!bytes.empty()) {
       const std::span<const std::byte> piece = bytes.first(std::min(bytes.size(), kAtOnce - lines.size()));
@@ -309,25 +300,23 @@ std::uint64_t write_sections(const std::string& path, std::string_view kind, std
                              const Sections& first, std::span<const StreamedSection> streamed) {
   std::vector<Described> described;
   const std::vector<std::string> names = first.names();
-  for (const std::string& name : names) {
-    const std::span<const std::byte> bytes = first.array<std::byte>(name);
-    described.push_back({name, bytes.size(), checksum(padded(bytes), aligned(bytes.size()))});
-  }
-  for (const StreamedSection& section : streamed) {
-    Checksum sum(aligned(section.size));
-    produce_lines(section, false, [&](std::span<const std::byte> lines) { sum.add(lines); });
-    described.push_back({section.name, section.size, sum.sum()});
-  }
+  for (const std::string& name : names) described.push_back({name, first.unverified<std::byte>(name).size()});
+  for (const StreamedSection& section : streamed) described.push_back({section.name, section.size});
   NewFile file(path);
-  const std::vector<std::byte> head = head_of(kind, version, described);
-  file.write(head);
-  std::uint64_t size = head.size();
-  for (const std::string& name : names) file.write(padded(first.array<std::byte>(name)));
-  for (const StreamedSection& section : streamed)
-    produce_lines(section, true, [&](std::span<const std::byte> lines) { file.write(lines); });
-  for (const Described& section : described) size += aligned(section.size);
+  BlockSums sums;
+  std::uint64_t size = 0;
+  const auto write = [&](std::span<const std::byte> lines) {
+    sums.add(lines);
+    file.write(lines);
+    size += lines.size();
+  };
+  write(head_of(kind, version, described));
+  for (const std::string& name : names) write(padded(first.unverified<std::byte>(name)));
+  for (const StreamedSection& section : streamed) produce_lines(section, write);
+  const std::vector<std::byte> end = sums.finish();
+  file.write(end);
   file.finish();
-  return size;
+  return size + end.size();
 }
 
 }  // namespace treeglot

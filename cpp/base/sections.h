@@ -2,22 +2,30 @@
 //
 // A file is little endian. It has a header of 64 bytes (Header in sections.cc) and a table of 64 bytes per section. The
 // sections follow in the order of the table. Each begins at a multiple of 64 bytes, with zeros up to the next. The
-// header's checksum covers header and table, and a section's covers it and the zeros after it. So every bit of a file
-// has a checksum. `kind` says what the file is and `version` of its sections' layout.
+// header's checksum covers header and table. Checksums of all blocks follow the sections (base/blocks.h). So every bit
+// of a file has a checksum. `kind` says what the file is and `version` of its sections' layout.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "base/blocks.h"
+#include "base/error.h"
 #include "base/mapped_file.h"
+#include "base/verification.h"
 
 namespace treeglot {
+
+// A binary file is damaged. This ends a run, while other errors refuse a sentence.
+class DamageError : public FormatError {
+  using FormatError::FormatError;
+};
 
 class Sections {
  public:
@@ -32,9 +40,13 @@ class Sections {
   // the bytes of the sections are trusted. Opening then takes the same time for any size.
   static Sections open(const std::string& path, std::string_view kind, std::uint32_t version, bool verify = true);
 
-  // The same for a reader that calls verify() itself, at the same time as it checks values.
-  static Sections map(const std::string& path, std::string_view kind, std::uint32_t version, bool trusted);
-  void verify() const;  // a checksum that does not fit is a FormatError
+  // Maps a file for a reader that can verify it on use. A small file is not worth a thread: `background` is `verified`
+  // then, and the reader calls verify().
+  static Sections map(const std::string& path, std::string_view kind, std::uint32_t version, Opening how);
+  Opening opening() const { return how_; }
+  bool on_use() const { return how_ == Opening::on_use || how_ == Opening::background; }
+  void verify(const Stop* stop = nullptr) const;  // all of it; a checksum that does not fit is a FormatError
+  Sections to_verify() const;                     // of a file, on the same memory, as if it was opened as `verified`
 
   // Whether a file's first bytes are those of a container.
   static bool begins(std::string_view bytes);
@@ -55,9 +67,22 @@ class Sections {
   // The values of a section; one that is missing or is no whole number of values is a FormatError.
   template <class T>
   std::span<const T> array(std::string_view name) const {
+    const std::span<const T> all = unverified<T>(name);
+    touch(all);
+    return all;
+  }
+  // Likewise, to be verified by touch() before it is read.
+  template <class T>
+  std::span<const T> unverified(std::string_view name) const {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= kAlignment);
     const std::span<const std::byte> bytes = values(name, sizeof(T));
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+  // Verifies values of a section, if they have to be and were not before; damage is a FormatError.
+  template <class T>
+  void touch(std::span<const T> values) const {
+    if (blocks_ == nullptr) return;
+    if (const auto bad = blocks_->verify(values.data(), values.size_bytes())) fail_block(*bad);
   }
   std::vector<std::string> names() const;
 
@@ -66,7 +91,7 @@ class Sections {
   std::uint64_t size() const;  // of the file, in bytes
   // Whether values may be anything: checksums do not stop a crafted file. Whoever reads one checks every number that
   // leads somewhere. What was made in memory, or opened without `verify`, is trusted.
-  bool untrusted() const { return untrusted_; }
+  bool untrusted() const { return how_ != Opening::trusted; }
 
   void write(const std::string& path) const;
 
@@ -74,7 +99,6 @@ class Sections {
   struct Section {
     std::string name;
     std::span<const std::byte> bytes;
-    std::uint64_t checksum;  // as its file has it
   };
 
   Sections() = default;
@@ -82,25 +106,14 @@ class Sections {
   std::span<std::byte> add_bytes(std::string_view name, std::size_t size);
   std::span<const std::byte> values(std::string_view name, std::size_t value_size) const;
   void read_table(std::string_view kind, std::uint32_t version);
+  [[noreturn]] void fail_block(std::size_t block) const;
 
   std::string file_, kind_;
   std::uint32_t version_ = 0;
-  bool untrusted_ = false;
-  std::vector<Pages> pages_;  // the mapped file, or one per section
+  Opening how_ = Opening::trusted;
+  std::vector<std::shared_ptr<Pages>> pages_;  // the mapped file, or one per section
   std::vector<Section> sections_;
-};
-
-// 64 bits over any bytes, several GB a second. Every change within 8 bytes changes it for sure.
-class Checksum {
- public:
-  explicit Checksum(std::uint64_t seed = 0);
-  void add(std::span<const std::byte> bytes);  // the next of them; all pieces but the last are multiples of 64 bytes
-  std::uint64_t sum() const;
-
- private:
-  static constexpr std::size_t kLanes = 8;  // so that the multiplier is never waited for
-  std::uint64_t seed_;
-  std::array<std::uint64_t, kLanes> lanes_;
+  std::shared_ptr<Blocks> blocks_;  // of a file that is not trusted
 };
 
 }  // namespace treeglot

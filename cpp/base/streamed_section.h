@@ -17,12 +17,12 @@ struct StreamedSection {
 
   std::string name;
   std::uint64_t size;  // in bytes
-  // Gives all bytes in order. The second and last call may destroy what they are made of.
-  std::function<void(bool last, const Give&)> produce;
+  // Gives all bytes in order. It is called once, and may destroy what they are made of.
+  std::function<void(const Give&)> produce;
 };
 
-// Writes a file with the sections of `first`, then the others. They are produced twice: checksums come before them.
-// Gives the size of the file, which appears under its name when it is complete.
+// Writes a file with the sections of `first`, then the others, in order. Gives the size of the file, which appears
+// under its name when it is complete.
 std::uint64_t write_sections(const std::string& path, std::string_view kind, std::uint32_t version,
                              const Sections& first, std::span<const StreamedSection> streamed);
 

@@ -39,6 +39,13 @@ void bind_base(nb::module_& m) {
       .def(nb::init<std::map<int, std::string>, double>(), "words"_a, "grace"_a,
            "Last words by signal; after one of these signals the process has `grace` seconds to end by itself.")
       .def_prop_ro("descriptor", &Ending::descriptor, "Where the numbers of signals are written, as bytes.");
+  nb::enum_<Opening>(m, "Opening", "How the checks of a binary file are made.")
+      .value("trusted", Opening::trusted, "Not at all.")
+      .value("verified", Opening::verified, "All of them before it opens.")
+      .value("on_use", Opening::on_use, "Those of what is used, each time.")
+      .value(
+          "background", Opening::background,
+          "Those of what is used, until it pays that a thread checks all; a small file is verified before it opens.");
   m.def(
       "is_container", [](const nb::bytes& begin) { return Sections::begins({begin.c_str(), begin.size()}); }, "begin"_a,
       "Whether a file that begins with these bytes is a binary file of named sections.");

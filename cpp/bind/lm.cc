@@ -65,8 +65,11 @@ void bind_ngram_model(nb::module_& m) {
       .value("fast", NgramLayout::fast, "Hashed, exact.")
       .value("small", NgramLayout::small, "Hashed, with fingerprints and quantised values.");
   nb::class_<NgramModel>(m, "NgramModel", "A compiled n-gram model; all scores are log10.")
-      .def_static("open", &NgramModel::open, "path"_a, "verify"_a = true, nb::call_guard<nb::gil_scoped_release>(),
-                  "Map a compiled file; one that is damaged is a FormatError.")
+      .def_static("open", &NgramModel::open, "path"_a, "how"_a = Opening::verified,
+                  nb::call_guard<nb::gil_scoped_release>(),
+                  "Map a compiled file; damage is a FormatError when it is met.")
+      .def("verify", &NgramModel::verify, nb::call_guard<nb::gil_scoped_release>(),
+           "Verify all of its file, if it is not verified yet; damage is a FormatError.")
       .def("write", &NgramModel::write, "path"_a, nb::call_guard<nb::gil_scoped_release>(), "Write the compiled file.")
       .def(
           "arpa",

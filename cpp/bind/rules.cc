@@ -232,11 +232,11 @@ void bind_rules(nb::module_& m) {
   nb::class_<RuleTable>(m, "RuleTable", "A compiled rule table: rules, and a trie over their source sides.")
       .def_static(
           "open",
-          [](const std::string& path, bool verify) {
-            return std::make_shared<RuleTable>(RuleTable::open(path, verify));
-          },
-          "path"_a, "verify"_a = true, nb::call_guard<nb::gil_scoped_release>(),
-          "Maps a file; one that is damaged is a FormatError. Without `verify` its bytes are trusted.")
+          [](const std::string& path, Opening how) { return std::make_shared<RuleTable>(RuleTable::open(path, how)); },
+          "path"_a, "how"_a = Opening::verified, nb::call_guard<nb::gil_scoped_release>(),
+          "Maps a file; damage is a FormatError when it is met.")
+      .def("verify", &RuleTable::verify, nb::call_guard<nb::gil_scoped_release>(),
+           "Verifies all of its file, if it is not verified yet; damage is a FormatError.")
       .def("write", &RuleTable::write, "path"_a, nb::call_guard<nb::gil_scoped_release>(),
            "Writes the table aside, then renames it to `path`.")
       .def_prop_ro("file_size", &RuleTable::file_size, "In bytes.")

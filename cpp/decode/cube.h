@@ -28,7 +28,10 @@ class Scorer {
          const DynamicWeights* dynamic = nullptr);
 
   void begin_sentence(const SearchedSentence& sentence) {
-    for (const auto& feature : features_) feature->begin_sentence(sentence);
+    for (auto& feature : features_) {
+      if (auto quick = feature->settled()) feature = std::move(quick);
+      feature->begin_sentence(sentence);
+    }
   }
 
   std::size_t state_bytes() const { return state_bytes_; }

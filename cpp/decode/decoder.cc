@@ -395,6 +395,8 @@ Translation Decoder::translate(const Source& source, const SharedConstraints& co
     }
   } catch (const std::bad_alloc&) {
     throw;
+  } catch (const DamageError&) {  // no sentence can be trusted any more
+    throw;
   } catch (const std::exception& error) {  // one bad sentence never ends a run of many
     out.problem = error.what();
   }

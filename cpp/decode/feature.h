@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -120,6 +121,8 @@ class StatefulFeature {
   // What a hypothesis is likely to score for what waits in its state; likewise. Only asked of features that look ahead.
   virtual bool looks_ahead() const { return false; }
   virtual double ahead(const std::byte*, std::size_t /*offset*/, const FeatureWeights& /*weights*/) const { return 0; }
+  // What takes its place from now on, with the same states: its files are verified by now. Else nothing.
+  virtual std::unique_ptr<StatefulFeature> settled() const { return nullptr; }
 };
 
 // A feature is a class with `score(application, tails, out, sink)` and `expect(application, sink)`. Its state is plain

@@ -65,6 +65,7 @@ std::span<const RuleCache::Group> RuleCache::at(RuleTable::Node node) {
 void RuleCache::trim() {
   constexpr std::size_t kMost = 1'000'000;  // alternatives: some 60 MB
   for (RuleCache& part : parts_) part.trim();
+  table_->used();
   if (held_ > kMost) forget();
 }
 

@@ -111,7 +111,7 @@ class RuleCache {
         affiliates_(affiliates) {}
 
   std::span<const Group> at(RuleTable::Node node);   // valid until trim()
-  void trim();                                       // between sentences: forgets everything once there is too much
+  void trim();                                       // before each sentence: forgets everything once there is too much
   void use(std::shared_ptr<const RuleTable> table);  // the rules of a sentence, in place of those before
 
   // Those of several tables.

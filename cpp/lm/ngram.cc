@@ -10,11 +10,6 @@
 
 namespace treeglot {
 
-static void check_unigrams(const Sections& sections, std::span<const NgramValue> unigrams) {
-  if (sections.untrusted() && std::ranges::any_of(unigrams, infinite_value))
-    sections.fail("is damaged: its section 'unigrams' has values that cannot be");
-}
-
 static void check_classes(const Sections& sections, std::span<const WordId> classes, std::size_t classed,
                           std::size_t words) {
   if (classes.size() != classed) sections.fail("is damaged: 'classes' does not fit the words that have them");
@@ -22,48 +17,80 @@ static void check_classes(const Sections& sections, std::span<const WordId> clas
     sections.fail("is damaged: its section 'classes' has values that cannot be");
 }
 
-NgramModel::NgramModel(Sections sections) : sections_(std::move(sections)), vocabulary_(sections_) {
-  const auto facts = sections_.array<NgramFacts>("model");
-  if (facts.size() != 1) sections_.fail("is damaged: its section 'model' has another size");
+NgramModel NgramModel::open(const std::string& path, Opening how) {
+  Sections sections = Sections::map(path, kKind, kVersion, how);
+  if (sections.opening() == Opening::verified) sections.verify();
+  return NgramModel(std::move(sections));
+}
+
+NgramModel::NgramModel(Sections sections)
+    : sections_(std::make_shared<const Sections>(std::move(sections))), vocabulary_(*sections_) {
+  const auto facts = sections_->array<NgramFacts>("model");
+  if (facts.size() != 1) sections_->fail("is damaged: its section 'model' has another size");
   facts_ = facts.data();
-  unigrams_ = sections_.array<NgramValue>("unigrams");
+  unigrams_ = sections_->unverified<NgramValue>("unigrams");
   const std::size_t words = vocabulary_.size();
   if (order() < 1 || order() > kMaxNgramOrder || unigrams_.size() != words || facts_->begin_sentence >= words ||
       facts_->end_sentence >= words || facts_->layout > NgramLayout::small)
-    sections_.fail("is damaged: its section 'model' contradicts the others");
-  const auto sound = [&](bool holds, const std::string& what) {
-    if (!holds) sections_.fail("is damaged: its " + what + " has values that cannot be");
-  };
-  const bool check = sections_.untrusted();
-  if (sections_.has("classes")) {
-    classed_ = Vocabulary(sections_, "classed");
-    classes_ = sections_.array<WordId>("classes");
-    check_classes(sections_, classes_, classed_.size(), words);
+    sections_->fail("is damaged: its section 'model' contradicts the others");
+  if (sections_->has("classes")) {
+    classed_ = Vocabulary(*sections_, "classed");
+    classes_ = sections_->array<WordId>("classes");
+    check_classes(*sections_, classes_, classed_.size(), words);
   }
-  check_unigrams(sections_, unigrams_);
   const auto table = [&]<class Bucket>(std::size_t n, std::type_identity<Bucket>) {
-    const auto buckets = sections_.array<Bucket>("table." + std::to_string(n));
-    if (buckets.empty()) sections_.fail("is damaged: the table of order " + std::to_string(n) + " is empty");
-    // A run of full buckets may go on in the next piece, and is then twice as long as sound() allows.
-    if (check)
-      sound(sound_in_pieces(buckets, [](std::span<const Bucket> piece) { return BucketTable(piece).sound(); }),
-            "table of order " + std::to_string(n));
+    const auto buckets = sections_->unverified<Bucket>("table." + std::to_string(n));
+    if (buckets.empty()) sections_->fail("is damaged: the table of order " + std::to_string(n) + " is empty");
     return buckets;
   };
-  if (order() == 1) return;
-  if (facts_->layout == NgramLayout::fast) {
+  if (order() > 1 && facts_->layout == NgramLayout::fast) {
     for (std::size_t n = 2; n < order(); ++n)
       fast_middle_[n - 2] = FastTable<FastBucket>(table(n, std::type_identity<FastBucket>()));
     fast_last_ = FastTable<FastLastBucket>(table(order(), std::type_identity<FastLastBucket>()));
-  } else {
-    const auto codes = sections_.array<Codebook>("codes");
-    if (codes.size() != order() - 1) sections_.fail("is damaged: it has codes for another order");
+  } else if (order() > 1) {
+    const auto codes = sections_->array<Codebook>("codes");
+    if (codes.size() != order() - 1) sections_->fail("is damaged: it has codes for another order");
     for (std::size_t n = 2; n < order(); ++n)
       small_middle_[n - 2] = SmallTable<SmallBucket>(table(n, std::type_identity<SmallBucket>()), codes[n - 2]);
     small_last_ = SmallTable<SmallLastBucket>(table(order(), std::type_identity<SmallLastBucket>()), codes.back());
     for (const Codebook& book : codes)
-      sound(std::ranges::none_of(book.prob, infinite) && std::ranges::none_of(book.backoff, infinite),
-            "section 'codes'");
+      if (!std::ranges::none_of(book.prob, infinite) || !std::ranges::none_of(book.backoff, infinite))
+        fail_values("section 'codes'");
+  }
+  if (sections_->opening() == Opening::verified) check_tables();
+  if (!sections_->on_use()) return;
+  const auto check = [sections = sections_](const Stop* stop) {
+    sections->verify(stop);
+    (void)NgramModel(sections->to_verify());
+  };
+  // A whole check reads so much in the time that verifying on use costs a sentence. So the thread starts when both have
+  // cost the same, and the cost is at most twice the least possible.
+  constexpr std::uint64_t kBytesOfUse = 1 << 21;
+  const bool background = sections_->opening() == Opening::background;
+  verification_ = std::make_shared<const Verification>(check, 1 + sections_->size() / kBytesOfUse, background);
+}
+
+void NgramModel::fail_values(const std::string& what) const {
+  sections_->fail("is damaged: its " + what + " has values that cannot be");
+}
+
+void NgramModel::check_tables() const {
+  // A run of full buckets may go on in the next piece, and is then twice as long as sound() allows.
+  const auto check = [&]<class Bucket>(std::size_t n, std::type_identity<Bucket>) {
+    const auto buckets = sections_->unverified<Bucket>("table." + std::to_string(n));
+    if (!sound_in_pieces(buckets, [](std::span<const Bucket> piece) { return BucketTable(piece).sound(); }))
+      fail_values("table of order " + std::to_string(n));
+  };
+  const auto check_all = [&](auto middle, auto last) {
+    for (std::size_t n = 2; n < order(); ++n) check(n, middle);
+    check(order(), last);
+  };
+  if (std::ranges::any_of(unigrams_, infinite_value)) fail_values("section 'unigrams'");
+  if (order() == 1) return;
+  if (facts_->layout == NgramLayout::fast) {
+    check_all(std::type_identity<FastBucket>(), std::type_identity<FastLastBucket>());
+  } else {
+    check_all(std::type_identity<SmallBucket>(), std::type_identity<SmallLastBucket>());
   }
 }
 

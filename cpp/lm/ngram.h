@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,11 +43,16 @@ class NgramModel {
   static constexpr std::string_view kKind = "ngram-lm";
   static constexpr std::uint32_t kVersion = 1;
 
-  explicit NgramModel(Sections sections);  // refuses, with FormatError, sections that do not fit together
-  static NgramModel open(const std::string& path, bool verify) {
-    return NgramModel(Sections::open(path, kKind, kVersion, verify));
+  // Refuses, with FormatError, sections that do not fit together.
+  explicit NgramModel(Sections sections);
+  static NgramModel open(const std::string& path, Opening how = Opening::verified);
+  void verify() const {  // all of its file now, if it is not
+    if (verification_ != nullptr) verification_->complete();
   }
-  void write(const std::string& path) const { sections_.write(path); }
+  void used() const {  // by one more sentence
+    if (verification_ != nullptr) verification_->used();
+  }
+  void write(const std::string& path) const { sections_->write(path); }
 
   const NgramFacts& facts() const { return *facts_; }
   unsigned order() const { return facts_->order; }
@@ -58,10 +64,10 @@ class NgramModel {
   WordId find(std::string_view word) const {
     return classed() > 0 ? classes_[classed_.find(word)] : vocabulary_.find(word);
   }
-  std::uint64_t bytes() const { return sections_.size(); }
+  std::uint64_t bytes() const { return sections_->size(); }
   // The words of its n-grams of an order above 1, as NgramWords has them. The small layout has none.
-  bool lists_words() const { return order() > 1 && sections_.has(list_name(2)); }
-  std::span<const std::uint8_t> listed(std::size_t n) const { return sections_.array<std::uint8_t>(list_name(n)); }
+  bool lists_words() const { return order() > 1 && sections_->has(list_name(2)); }
+  std::span<const std::uint8_t> listed(std::size_t n) const { return sections_->array<std::uint8_t>(list_name(n)); }
   static std::string list_name(std::size_t n) { return "ngrams." + std::to_string(n); }
 
   // Texts as numbers: blanks (space, tab, the line ends of ASCII) separate words; text t is
@@ -81,30 +87,49 @@ class NgramModel {
   double score_rule(std::span<const std::variant<WordId, Chart>> parts, bool begins_sentence, Chart& out) const;
 
   // use(search), where search is an NgramSearch for the model's layout with states no larger than its order needs.
-  // It is a view on the model, which must stay where it is.
+  // It is a view on the model, which must stay where it is. The model is verified before.
   template <class Use>
   auto with_search(Use&& use) const {
-    if (order() > 5) return with_wide_search(use);
-    return facts_->layout == NgramLayout::fast ? use(fast<5>()) : use(small<5>());
+    verify();
+    return with_layout<false>(use);
   }
   // The same with states that are of one type for all orders.
   template <class Use>
   auto with_wide_search(Use&& use) const {
-    return facts_->layout == NgramLayout::fast ? use(fast<kMaxNgramOrder>()) : use(small<kMaxNgramOrder>());
+    verify();
+    return with_wide_layout<false>(use);
   }
+  // The same as with_search(), without waiting: until all is verified, the search verifies what it reads.
+  template <class Use>
+  auto with_search_now(Use&& use) const {
+    return is_sound() ? with_layout<false>(use) : with_layout<true>(use);
+  }
+  bool is_sound() const { return verification_ == nullptr || verification_->sound(); }
 
  private:
   void check(WordId word) const;
-  template <unsigned kMaxOrder>
-  NgramSearch<FastTable<FastBucket>, FastTable<FastLastBucket>, kMaxOrder> fast() const {
-    return {order(), unigrams_, facts_->begin_sentence, fast_middle_.data(), fast_last_};
+  void check_tables() const;
+  [[noreturn]] void fail_values(const std::string& what) const;
+  template <bool kOnUse, class Use>
+  auto with_layout(Use&& use) const {
+    if (order() > 5) return with_wide_layout<kOnUse>(use);
+    return facts_->layout == NgramLayout::fast ? use(fast<5, kOnUse>()) : use(small<5, kOnUse>());
   }
-  template <unsigned kMaxOrder>
-  NgramSearch<SmallTable<SmallBucket>, SmallTable<SmallLastBucket>, kMaxOrder> small() const {
-    return {order(), unigrams_, facts_->begin_sentence, small_middle_.data(), small_last_};
+  template <bool kOnUse, class Use>
+  auto with_wide_layout(Use&& use) const {
+    return facts_->layout == NgramLayout::fast ? use(fast<kMaxNgramOrder, kOnUse>())
+                                               : use(small<kMaxNgramOrder, kOnUse>());
+  }
+  template <unsigned kMaxOrder, bool kOnUse>
+  NgramSearch<FastTable<FastBucket>, FastTable<FastLastBucket>, kMaxOrder, kOnUse> fast() const {
+    return {order(), unigrams_, facts_->begin_sentence, fast_middle_.data(), fast_last_, *sections_};
+  }
+  template <unsigned kMaxOrder, bool kOnUse>
+  NgramSearch<SmallTable<SmallBucket>, SmallTable<SmallLastBucket>, kMaxOrder, kOnUse> small() const {
+    return {order(), unigrams_, facts_->begin_sentence, small_middle_.data(), small_last_, *sections_};
   }
 
-  Sections sections_;
+  std::shared_ptr<const Sections> sections_;
   const NgramFacts* facts_ = nullptr;
   Vocabulary vocabulary_;
   Vocabulary classed_;               // words of texts, if those of the model are classes; <unk> is the first
@@ -115,6 +140,7 @@ class NgramModel {
   FastTable<FastLastBucket> fast_last_;
   std::array<SmallTable<SmallBucket>, kMaxNgramOrder - 2> small_middle_;
   SmallTable<SmallLastBucket> small_last_;
+  std::shared_ptr<const Verification> verification_;  // of a file that was not verified when it opened
 };
 
 }  // namespace treeglot

@@ -9,6 +9,7 @@
 #include <span>
 #include <type_traits>
 
+#include "base/sections.h"
 #include "lm/ngram_table.h"
 
 namespace treeglot {
@@ -63,16 +64,23 @@ struct WordScore {
   bool independent_left = false;  // words before the context would not change it
 };
 
-template <class Middle, class Last, unsigned kMaxOrder>
+// With kOnUse, each query verifies what it reads: for a file that was not verified yet.
+template <class Middle, class Last, unsigned kMaxOrder, bool kOnUse = false>
 class NgramSearch {
  public:
   static constexpr unsigned kContext = kMaxOrder - 1;
+  static constexpr bool kVerifies = kOnUse;
   using State = NgramState<kContext>;
   using Chart = ChartState<kContext>;
 
   NgramSearch(unsigned order, std::span<const NgramValue> unigrams, WordId begin_sentence, const Middle* middle,
-              const Last& last)
-      : order_(order), unigrams_(unigrams.data()), vocabulary_(unigrams.size()), middle_(middle), last_(last) {
+              const Last& last, const Sections& sections)
+      : order_(order),
+        unigrams_(unigrams.data()),
+        vocabulary_(unigrams.size()),
+        middle_(middle),
+        last_(last),
+        sections_(&sections) {
     score(State{}, begin_sentence, begin_);
   }
 
@@ -83,7 +91,7 @@ class NgramSearch {
   // The score of `word` after `in`, and the state after it; `in` and `out` may not be the same.
   WordScore score(const State& in, WordId word, State& out) const {
     assert(word < vocabulary_ && &in != &out);
-    const NgramValue unigram = unigrams_[word];
+    const NgramValue unigram = this->unigram(word);
     WordScore result{unigram.log10(), 1, !unigram.extends_left()};
     FloatBits backoff[kContext];
     backoff[0] = unigram.backoff;
@@ -118,7 +126,13 @@ class NgramSearch {
   }
 
   // The parts, for queries in bulk.
-  NgramValue unigram(WordId word) const { return unigrams_[word]; }
+  NgramValue unigram(WordId word) const {
+    if constexpr (kOnUse) {
+      sections_->touch(std::span(unigrams_ + word, 1));
+      if (infinite_value(unigrams_[word])) fail();
+    }
+    return unigrams_[word];
+  }
   const Middle& middle(unsigned n) const { return middle_[n - 2]; }
   const Last& last() const { return last_; }
 
@@ -132,13 +146,13 @@ class NgramSearch {
       key = extend_key(key, context[i]);
       if (skipped + i + 2 == order_) {
         result.independent_left = true;
-        if (find(last_, key, value)) {
+        if (look_up(last_, key, value)) {
           result.log10 = value.log10();
           result.length = order_;
         }
         return;
       }
-      if (!find(middle_[skipped + i], key, value)) {
+      if (!look_up(middle_[skipped + i], key, value)) {
         result.independent_left = true;
         return;
       }
@@ -150,11 +164,21 @@ class NgramSearch {
     }
   }
 
+  template <class Table>
+  bool look_up(const Table& table, NgramKey key, NgramValue& value) const {
+    if constexpr (kOnUse) {
+      if (!table.sound_for(key, [&](const auto& bucket) { sections_->touch(std::span(&bucket, 1)); })) fail();
+    }
+    return find(table, key, value);
+  }
+  [[noreturn]] void fail() const { sections_->fail("is damaged: a table has values that cannot be"); }
+
   unsigned order_;
   const NgramValue* unigrams_;
   std::size_t vocabulary_;
   const Middle* middle_;  // by order − 2
   Last last_;
+  const Sections* sections_;  // that the tables are in
   State begin_;
 };
 

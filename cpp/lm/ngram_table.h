@@ -60,13 +60,14 @@ constexpr NgramKey kKeyBits = ~NgramKey{1};
 // Buckets over [0, 2^64) in equal parts: the high bits of a key choose, so low bits are free to be fingerprints.
 template <class Bucket>
 class BucketTable {
+  static constexpr std::size_t kLongestRun = 4096;  // far more than hashing makes, at any load and size
+
  public:
   BucketTable() = default;
   explicit BucketTable(std::span<const Bucket> buckets) : buckets_(buckets.data()), size_(buckets.size()) {}
 
   // Whether searches end soon and within the buckets, and all values are finite.
   bool sound() const {
-    constexpr std::size_t kLongestRun = 4096;  // far more than hashing makes, at any load and size
     std::size_t run = 0, longest = 0;
     std::uint32_t bad = 0;
     for (std::size_t i = 0; i < size_; ++i) {
@@ -75,6 +76,19 @@ class BucketTable {
       bad |= buckets_[i].unsound();
     }
     return bad == 0 && longest <= kLongestRun;
+  }
+
+  // The same of the buckets where a key is searched. use(bucket) verifies the bytes of one before it is read.
+  template <class Use>
+  bool sound_for(NgramKey key, const Use& use) const {
+    std::size_t at = home(key);
+    for (std::size_t run = 0; run <= std::min(kLongestRun, size_); ++run) {
+      use(buckets_[at]);
+      if (buckets_[at].unsound() != 0) return false;
+      if (!buckets_[at].continues()) return true;
+      at = after(at);
+    }
+    return false;
   }
 
   std::size_t home(NgramKey key) const { return place_of(key & kKeyBits, size_); }

@@ -10,11 +10,6 @@
 #include "rules/table_patch.h"
 
 namespace treeglot {
-namespace {
-
-constexpr std::uint64_t kWorthAThread = 1 << 20;  // bytes
-
-}  // namespace
 
 RuleTable::Node RuleTable::child(Node begin, Node end, Symbol symbol) const {
   const std::uint32_t* base = symbol_.data() + begin;
@@ -47,7 +42,7 @@ std::vector<RuleTable::Node> RuleTable::variable_children(Node node) const {
   }
   const std::size_t of_patch = out.size();
   if (own != kNoNode) {
-    const VariableChildren range = own_variables(own);
+    const VariableChildren range = variables(own);
     for (Node child = range.first; child < range.last; ++child) {
       const auto hides = [&](Node other) { return symbol(other) == symbol_[child]; };
       if (std::none_of(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(of_patch), hides)) out.push_back(child);
@@ -58,11 +53,12 @@ std::vector<RuleTable::Node> RuleTable::variable_children(Node node) const {
 }
 
 RuleTable::Node RuleTable::node_of(RuleId rule) const {
+  if (rule >= quick_rules_ && !settled()) return node_on_use(rule);
   return static_cast<Node>(std::ranges::upper_bound(first_rule_, rule) - first_rule_.begin() - 1);
 }
 
 Rule RuleTable::rule(RuleId id) const {
-  if (!is_own_rule(id)) return patched_rule(id);
+  if (const Rule* const patched = patched_rule(id)) return *patched;
   Rule out;
   out.lhs = lhs(id);
   for (Node node = node_of(id); node != 0; node = parent_[node]) out.source.push_back(symbol(node));
@@ -99,14 +95,17 @@ std::size_t RuleTable::rules() const { return lhs_.size() + (patch_ == nullptr ?
 std::size_t RuleTable::nodes() const { return symbol_.size() + (patch_ == nullptr ? 0 : patch_->nodes.size()); }
 
 Symbol RuleTable::symbol(Node node) const {
-  return is_own(node) ? symbol_[node] : patch_->nodes[node - symbol_.size()].symbol;
+  if (!is_own(node)) return patch_->nodes[node - symbol_.size()].symbol;
+  if (!is_quick(node) && !settled()) use_symbol(node);
+  return symbol_[node];
 }
 
 bool RuleTable::is_hidden(Node node) const {
   return patch_ != nullptr && std::ranges::binary_search(patch_->hidden, node);
 }
 
-RuleTable::Node RuleTable::patched_child(Node node, Symbol symbol) const {
+RuleTable::Node RuleTable::other_child(Node node, Symbol symbol) const {
+  if (is_own(node)) return child_on_use(node, symbol);
   const auto number = static_cast<std::uint32_t>(node - symbol_.size());
   const std::uint32_t found = patch_->child(number, symbol);
   if (found != TablePatch::kNone) return static_cast<Node>(symbol_.size() + found);
@@ -114,26 +113,39 @@ RuleTable::Node RuleTable::patched_child(Node node, Symbol symbol) const {
   return own == kNoNode ? kNoNode : own_child(own, symbol);
 }
 
-RuleTable::VariableChildren RuleTable::patched_variables(Node node) const {
+RuleTable::VariableChildren RuleTable::other_variables(Node node) const {
+  if (is_own(node)) return variables_on_use(node);
   const TablePatch::Node& patched = patch_->nodes[node - symbol_.size()];
   const auto variable = [&](std::uint32_t child) { return is_nonterminal(patch_->nodes[child].symbol); };
-  VariableChildren out = patched.own == kNoNode ? VariableChildren() : own_variables(patched.own);
+  VariableChildren out = patched.own == kNoNode ? VariableChildren() : variables(patched.own);
   if (std::ranges::any_of(patched.children, variable)) out.patched = node;
   return out;
 }
 
-bool RuleTable::patched_children(Node node) const {
+bool RuleTable::other_children(Node node) const {
+  if (is_own(node)) {
+    if (!settled()) use_node(node);
+    return first_child_[node] != first_child_[node + 1];
+  }
   const TablePatch::Node& patched = patch_->nodes[node - symbol_.size()];
   return !patched.children.empty() || (patched.own != kNoNode && has_children(patched.own));
 }
 
-RuleList RuleTable::patched_rules(Node node) const {
+RuleList RuleTable::other_rules(Node node) const {
+  if (is_own(node)) {
+    if (!settled()) use_rules(node);
+    return {first_rule_[node], first_rule_[node + 1]};
+  }
   const TablePatch::Node& patched = patch_->nodes[node - symbol_.size()];
   if (!patched.changed) return patched.own == kNoNode ? RuleList(0, 0) : rules_of(patched.own);
   return RuleList(std::span(patch_->lists).subspan(patched.first_rule, patched.end_rule - patched.first_rule));
 }
 
-const Rule& RuleTable::patched_rule(RuleId rule) const { return patch_->rules[rule - lhs_.size()]; }
+const Rule* RuleTable::other_rule(RuleId rule) const {
+  if (!is_own_rule(rule)) return &patch_->rules[rule - lhs_.size()];
+  if (!settled()) use_rule(rule);
+  return nullptr;
+}
 
 std::uint32_t TablePatch::make_child(const RuleTable& table, std::uint32_t node, Symbol symbol) {
   const auto next = static_cast<std::uint32_t>(nodes.size());
@@ -147,16 +159,17 @@ std::uint32_t TablePatch::make_child(const RuleTable& table, std::uint32_t node,
   return next;
 }
 
-RuleTable RuleTable::open(const std::string& path, bool verify) {
-  const auto sections = std::make_shared<const Sections>(Sections::map(path, kKind, kVersion, !verify));
-  if (!verify) return RuleTable(sections);
+RuleTable RuleTable::open(const std::string& path, Opening how) {
+  constexpr std::uint64_t kWorthAThread = 1 << 20;  // bytes
+  const auto sections = std::make_shared<const Sections>(Sections::map(path, kKind, kVersion, how));
+  if (sections->opening() != Opening::verified) return RuleTable(sections);
   // Checksums and values, each on a thread of its own. A checksum that does not fit says more, so its error comes
   // first.
   const unsigned threads = sections->size() < kWorthAThread ? 1 : std::thread::hardware_concurrency();
   std::optional<RuleTable> table;
   const auto check = [&](std::size_t part) {
     if (part == 0) return sections->verify(), true;
-    return table.emplace(RuleTable(sections)), true;
+    return table.emplace(RuleTable(sections)).check(), true;
   };
   ordered_map(2, threads, check, [](std::size_t, bool) {});
   return *std::move(table);
@@ -165,8 +178,8 @@ RuleTable RuleTable::open(const std::string& path, bool verify) {
 template <class T>
 RuleTable::Lists<T> RuleTable::lists(const std::string& name) const {
   if (!sections_->has(name)) return {};
-  const Lists<T> out = {sections_->array<std::uint32_t>(name + ".ends"), sections_->array<T>(name)};
-  if (out.ends.size() != rules() + 1 || out.ends.back() != out.values.size())
+  const Lists<T> out = {sections_->unverified<std::uint32_t>(name + ".ends"), sections_->unverified<T>(name)};
+  if (out.ends.size() != rules() + 1 || last_of(out.ends) != out.values.size())
     sections_->fail("is damaged: its sections do not fit together");
   return out;
 }
@@ -177,12 +190,12 @@ RuleTable::RuleTable(std::shared_ptr<const Sections> sections)
       target_words_(*sections_, "target"),
       labels_(*sections_, "labels"),
       feature_names_(*sections_, "features"),
-      symbol_(sections_->array<std::uint32_t>("trie.symbol")),
-      first_child_(sections_->array<std::uint32_t>("trie.first_child")),
-      first_rule_(sections_->array<std::uint32_t>("trie.first_rule")),
-      parent_(sections_->array<std::uint32_t>("trie.parent")),
-      lhs_(sections_->array<Symbol>("rule.lhs")),
-      features_(sections_->array<float>("rule.features")),
+      symbol_(sections_->unverified<std::uint32_t>("trie.symbol")),
+      first_child_(sections_->unverified<std::uint32_t>("trie.first_child")),
+      first_rule_(sections_->unverified<std::uint32_t>("trie.first_rule")),
+      parent_(sections_->unverified<std::uint32_t>("trie.parent")),
+      lhs_(sections_->unverified<Symbol>("rule.lhs")),
+      features_(sections_->unverified<float>("rule.features")),
       target_(lists<std::int32_t>("rule.target")),
       sparse_(lists<SparseFeature>("rule.sparse")),
       links_(lists<RuleLink>("rule.links")),
@@ -191,11 +204,16 @@ RuleTable::RuleTable(std::shared_ptr<const Sections> sections)
   const std::size_t nodes = symbol_.size();
   dense_ = lhs_.empty() ? 0 : features_.size() / lhs_.size();
   if (nodes == 0 || parent_.size() != nodes || first_child_.size() != nodes + 1 || first_rule_.size() != nodes + 1 ||
-      first_child_.back() != nodes || first_rule_.back() != lhs_.size() || features_.size() != lhs_.size() * dense_ ||
-      dense_ > feature_names_.size()) {
+      last_of(first_child_) != nodes || last_of(first_rule_) != lhs_.size() ||
+      features_.size() != lhs_.size() * dense_ || dense_ > feature_names_.size()) {
     sections_->fail("is damaged: its sections do not fit together");
   }
-  if (sections_->untrusted()) check();
+  if (sections_->on_use()) {
+    watch();
+  } else {
+    quick_nodes_ = nodes;
+    quick_rules_ = lhs_.size();
+  }
 }
 
 }  // namespace treeglot

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "base/mapped_strings.h"
 #include "base/sections.h"
 #include "base/symbols.h"
+#include "base/verification.h"
 
 namespace treeglot {
 
@@ -112,17 +114,39 @@ class RuleList {
 
 struct TablePatch;
 
+// A number that any thread may set, and that copies take along.
+class SharedNumber {
+ public:
+  SharedNumber(std::size_t value = 0) : value_(value) {}  // NOLINT: it is a number
+  SharedNumber(const SharedNumber& other) : value_(other) {}
+  SharedNumber& operator=(const SharedNumber& other) { return *this = std::size_t{other}; }
+  SharedNumber& operator=(std::size_t value) {
+    value_.store(value, std::memory_order_relaxed);
+    return *this;
+  }
+  operator std::size_t() const { return value_.load(std::memory_order_relaxed); }  // NOLINT
+
+ private:
+  std::atomic<std::size_t> value_;
+};
+
 // Corrections (rules/corrections.h) lie over the table as a patch. The patch has nodes of its own for the source sides
 // that it changes, and for what they begin with. Its root comes first in every walk; where the patch ends, a walk goes
 // on in the file's trie. Numbers of its nodes, rules and symbols follow the file's.
+//
+// A file need not be verified when it opens. Until it is, no node or rule counts as quick: then every access verifies
+// what it reads (table_on_use.cc). So the check that tells the file's nodes from a patch's serves both, and a verified
+// table costs nothing more.
 class RuleTable {
  public:
   using Node = std::uint32_t;  // of the trie
   static constexpr Node kNoNode = 0xffffffffu;
 
-  // Maps a file that write() made; a damaged one is a FormatError. `verify` false trusts its bytes, and then opening
-  // takes the same time whatever its size.
-  static RuleTable open(const std::string& path, bool verify = true);
+  // Maps a file that write() made; a damaged one is a FormatError. Unless all is verified before, opening takes the
+  // same time for any number of rules, and whoever meets damage throws.
+  static RuleTable open(const std::string& path, Opening how = Opening::verified);
+  void verify() const;                        // all of it now, if it is not
+  void used() const;                          // by one more sentence: it may pay now to verify all of it
   void write(const std::string& path) const;  // not with a patch
   std::uint64_t file_size() const { return sections_->size(); }
 
@@ -142,7 +166,7 @@ class RuleTable {
   Node root() const { return root_; }
   // The child that `symbol` leads to, or kNoNode.
   Node child(Node node, Symbol symbol) const {
-    return is_own(node) ? child(first_child_[node], first_child_[node + 1], symbol) : patched_child(node, symbol);
+    return is_quick(node) ? child(first_child_[node], first_child_[node + 1], symbol) : other_child(node, symbol);
   }
   // The children that nonterminals lead to, for child() below.
   struct VariableChildren {
@@ -150,7 +174,7 @@ class RuleTable {
     Node patched = kNoNode;    // the node, if the patch has such children of it
     bool empty() const { return first == last && patched == kNoNode; }
   };
-  VariableChildren variables(Node node) const { return is_own(node) ? own_variables(node) : patched_variables(node); }
+  VariableChildren variables(Node node) const { return is_quick(node) ? own_variables(node) : other_variables(node); }
   Node child(const VariableChildren& variables, Symbol symbol) const {
     if (variables.patched != kNoNode) return child(variables.patched, symbol);
     return child(variables.first, variables.last, symbol);
@@ -158,39 +182,49 @@ class RuleTable {
   std::vector<Node> variable_children(Node node) const;  // the same children as a list, sorted by symbol
   Symbol symbol(Node node) const;
   bool has_children(Node node) const {
-    return is_own(node) ? first_child_[node] != first_child_[node + 1] : patched_children(node);
+    return is_quick(node) ? first_child_[node] != first_child_[node + 1] : other_children(node);
   }
 
   // The rules whose source side ends at `node`.
   RuleList rules_of(Node node) const {
-    return is_own(node) ? RuleList(first_rule_[node], first_rule_[node + 1]) : patched_rules(node);
+    return is_quick(node) ? RuleList(first_rule_[node], first_rule_[node + 1]) : other_rules(node);
   }
   std::size_t nodes() const;        // those of the patch come last
   bool is_hidden(Node node) const;  // by one of the patch
   bool is_own_word(std::string_view text) const { return source_words_.own_.find(text) != Symbols::kNone; }
   bool is_own_label(std::string_view text) const { return labels_.own_.find(text) != Symbols::kNone; }
   Node own_child(Node node, Symbol symbol) const {  // without the patch
-    return child(first_child_[node], first_child_[node + 1], symbol);
+    return is_quick(node) ? child(first_child_[node], first_child_[node + 1], symbol) : child_on_use(node, symbol);
   }
 
-  Symbol lhs(RuleId rule) const { return is_own_rule(rule) ? lhs_[rule] : patched_rule(rule).lhs; }
+  Symbol lhs(RuleId rule) const {
+    const Rule* const patched = patched_rule(rule);
+    return patched == nullptr ? lhs_[rule] : patched->lhs;
+  }
   std::span<const std::int32_t> target(RuleId rule) const {
-    return is_own_rule(rule) ? target_.of(rule) : patched_rule(rule).target;
+    const Rule* const patched = patched_rule(rule);
+    return patched == nullptr ? target_.of(rule) : std::span<const std::int32_t>(patched->target);
   }
   std::span<const float> features(RuleId rule) const {
-    return is_own_rule(rule) ? features_.subspan(rule * dense_, dense_) : patched_rule(rule).features;
+    const Rule* const patched = patched_rule(rule);
+    return patched == nullptr ? features_.subspan(rule * dense_, dense_) : std::span<const float>(patched->features);
   }
   std::span<const SparseFeature> sparse_features(RuleId rule) const {
-    return is_own_rule(rule) ? sparse_.of(rule) : patched_rule(rule).sparse;
+    const Rule* const patched = patched_rule(rule);
+    return patched == nullptr ? sparse_.of(rule) : std::span<const SparseFeature>(patched->sparse);
   }
   std::span<const RuleLink> alignment(RuleId rule) const {
-    return is_own_rule(rule) ? links_.of(rule) : patched_rule(rule).alignment;
+    if (const Rule* const patched = patched_rule(rule)) return patched->alignment;
+    if (rule >= quick_rules_) use_links(rule);
+    return links_.of(rule);
   }
   std::span<const Symbol> rule_labels(RuleId rule) const {
-    return is_own_rule(rule) ? rule_labels_.of(rule) : patched_rule(rule).labels;
+    const Rule* const patched = patched_rule(rule);
+    return patched == nullptr ? rule_labels_.of(rule) : std::span<const Symbol>(patched->labels);
   }
   std::span<const std::int32_t> structure(RuleId rule) const {
-    return is_own_rule(rule) ? structure_.of(rule) : patched_rule(rule).structure;
+    const Rule* const patched = patched_rule(rule);
+    return patched == nullptr ? structure_.of(rule) : std::span<const std::int32_t>(patched->structure);
   }
 
   // The whole rule, its source side found by walking up the trie: for output, not for the search.
@@ -206,14 +240,37 @@ class RuleTable {
   Node node_of(RuleId rule) const;
   bool is_own(Node node) const { return node < symbol_.size(); }
   bool is_own_rule(RuleId rule) const { return rule < lhs_.size(); }
-  Node child(Node begin, Node end, Symbol symbol) const;  // among the children [begin, end) of a node
+  bool is_quick(Node node) const { return node < quick_nodes_; }  // of the file, and verified
+  Node child(Node begin, Node end, Symbol symbol) const;          // among the children [begin, end) of a node
   VariableChildren own_variables(Node node) const;
-  // Of a patch.
-  Node patched_child(Node node, Symbol symbol) const;
-  VariableChildren patched_variables(Node node) const;
-  bool patched_children(Node node) const;
-  RuleList patched_rules(Node node) const;
-  const Rule& patched_rule(RuleId rule) const;
+  // Of a patch, or of a file that is not verified.
+  Node other_child(Node node, Symbol symbol) const;
+  VariableChildren other_variables(Node node) const;
+  bool other_children(Node node) const;
+  RuleList other_rules(Node node) const;
+  // The rule of a patch; nullptr for one of the file, which is verified.
+  const Rule* patched_rule(RuleId rule) const { return rule < quick_rules_ ? nullptr : other_rule(rule); }
+  const Rule* other_rule(RuleId rule) const;
+  // Of a file that is not verified (table_on_use.cc).
+  void watch();          // lets it be verified on use
+  bool settled() const;  // whether all is verified by now
+  std::uint32_t last_of(std::span<const std::uint32_t> numbers) const;
+  Node child_on_use(Node node, Symbol symbol) const;
+  VariableChildren variables_on_use(Node node) const;
+  Node node_on_use(RuleId rule) const;
+  void use_node(Node node) const;
+  void use_symbol(Node node) const;
+  void use_child(Node node, Node child) const;
+  void use_rule(RuleId rule) const;
+  void use_rules(Node node) const;
+  void use_links(RuleId rule) const;
+  struct SourceSide {
+    std::size_t symbols, variables;
+  };
+  SourceSide source_side(Node node) const;
+  void use_values(SourceSide source, RuleId first, RuleId last) const;
+  void use_links(SourceSide source, RuleId first, RuleId last) const;
+  [[noreturn]] void fail(const char* problem) const;
 
   // A list for each rule; what no rule has takes no room.
   template <class T>
@@ -229,16 +286,21 @@ class RuleTable {
   template <class T>
   Lists<T> lists(const std::string& name) const;
   // What opening an untrusted file asks for (table_check.cc).
-  void check() const;
+  void check(const Stop* stop = nullptr) const;
   struct Nodes;
   struct Rules;
   bool sound(const Nodes& nodes, std::span<std::uint8_t> variables) const;
   bool sound_values(const Rules& rules) const;
   bool sound_quickly(const Rules& rules) const;
   bool sound_by_rule(const Rules& rules) const;
+  bool sound_links(const Rules& rules) const;
+
+  struct OnUse;
 
   std::shared_ptr<const Sections> sections_;
   std::shared_ptr<const TablePatch> patch_;
+  std::shared_ptr<OnUse> on_use_;  // of a file that was not verified when it opened; copies share it
+  mutable SharedNumber quick_nodes_, quick_rules_;
   Node root_ = 0;
   TableSymbols source_words_, target_words_, labels_, feature_names_;
   // The trie, breadth first: the children of a node are consecutive, sorted by symbol.

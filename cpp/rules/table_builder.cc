@@ -207,7 +207,7 @@ RuleTable RuleTableBuilder::finish() {
   *this = RuleTableBuilder({});
   for (const StreamedSection& section : sorted.sections()) {
     std::byte* at = out.add<std::byte>(section.name, section.size).data();
-    section.produce(true, [&](std::span<const std::byte> bytes) { at = std::ranges::copy(bytes, at).out; });
+    section.produce([&](std::span<const std::byte> bytes) { at = std::ranges::copy(bytes, at).out; });
   }
   return RuleTable(std::make_shared<const Sections>(std::move(out)));
 }

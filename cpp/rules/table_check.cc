@@ -47,6 +47,7 @@ void spread(std::span<const std::uint32_t> ends, std::span<const Number> numbers
   }
 }
 
+constexpr const char* kNoParts = "a rule or a node of its trie has parts that it does not have";
 constexpr std::size_t kRulesAtOnce = 256, kMembersAtOnce = 4096;  // room on the stack, in a cache
 
 // Whether a target side has every variable of its source side once.
@@ -95,11 +96,24 @@ struct RuleTable::Rules {
     if (lists.ends.empty()) return {};
     return lists.values.subspan(lists.ends[first], lists.ends[last] - lists.ends[first]);
   }
+  template <class T>
+  bool in_order(const Lists<T>& lists) const {
+    return lists.ends.empty() || (rises(ends(lists.ends)) && lists.ends[last] <= lists.values.size());
+  }
+  // Verifies the checksums of lists of a file that is verified on use.
+  template <class T>
+  void use(const Lists<T>& lists, const Sections& sections) const {
+    sections.touch(ends(lists.ends));
+    if (!in_order(lists)) sections.fail("is damaged: the lists of its rules are not in order");
+    sections.touch(members(lists));
+  }
 };
 
-void RuleTable::check() const {
+void RuleTable::fail(const char* problem) const { sections_->fail(std::string("is damaged: ") + problem); }
+
+void RuleTable::check(const Stop* stop) const {
   const auto expect = [&](bool holds, const char* problem) {
-    if (!holds) sections_->fail(std::string("is damaged: ") + problem);
+    if (!holds) fail(problem);
   };
   expect(first_child_[0] == 1, "its trie is not in order");
   expect(first_rule_[0] == 0 && first_rule_[1] == 0, "its root has rules");
@@ -126,8 +140,9 @@ void RuleTable::check() const {
     const Node last = first_child_[first];
     expect(first < last && last <= nodes, "its trie is not in order");
     for (; first < last; first = std::min(last, first + kAtOnce)) {
+      stop_here(stop);
       const Node end = std::min(last, first + kAtOnce);
-      expect(sound({level, first, end}, variables), "a rule or a node of its trie has parts that it does not have");
+      expect(sound({level, first, end}, variables), kNoParts);
       held += (end - first) * by_node + (first_rule_[end] - first_rule_[first]) * by_rule;
       if (held < kHeldBytes) continue;
       release();
@@ -139,7 +154,7 @@ void RuleTable::check() const {
 bool RuleTable::sound(const Nodes& nodes, std::span<std::uint8_t> variables) const {
   // Signed, which SSE2 can compare: no more than 2³¹ words or labels have numbers.
   const auto most = [](std::size_t size) { return static_cast<std::int32_t>(std::min<std::size_t>(size, 0x7fffffff)); };
-  const std::int32_t labels = most(labels_.size()), words = most(source_words_.size());
+  const std::int32_t labels = most(labels_.own_.size()), words = most(source_words_.own_.size());
   // Each with its left neighbour, as locals: what is written below could be members as far as the compiler knows.
   const std::size_t count = nodes.last - nodes.first;
   const auto symbols = symbol_.subspan(nodes.first - 1, count + 1),
@@ -163,32 +178,51 @@ bool RuleTable::sound(const Nodes& nodes, std::span<std::uint8_t> variables) con
   }
   const auto first_rule = first_rule_.subspan(nodes.first, count + 1);
   if (bad != 0 || !rises(first_child_.subspan(nodes.first, count + 1)) || !rises(first_rule) ||
-      first_rule.back() > rules())
+      first_rule.back() > lhs_.size())
     return false;
   if (first_rule.front() == first_rule.back()) return true;
   std::vector<std::uint8_t> by_rule(first_rule.back() - first_rule.front() + 8);
   spread<std::uint8_t>(first_rule, variables.subspan(nodes.first, count), by_rule);
   const Rules all = {nodes.level, first_rule.front(), first_rule.back(), by_rule};
-  if (nodes.level > kLongestSide || !sound_values(all)) return false;
+  if (nodes.level > kLongestSide || !sound_values(all) || !all.in_order(links_)) return false;
   for (RuleId rule = all.first; rule < all.last; rule += kRulesAtOnce) {
     const Rules some = {nodes.level, rule, static_cast<RuleId>(std::min<std::size_t>(all.last, rule + kRulesAtOnce)),
                         all.variables.subspan(rule - all.first)};
-    if (!sound_quickly(some) && !sound_by_rule(some)) return false;
+    if (!sound_quickly(some) && !(sound_by_rule(some) && sound_links(some))) return false;
   }
   return true;
 }
 
+// Verifies the values of the rules of one node, but not their links: most searches never ask for them.
+void RuleTable::use_values(SourceSide source, RuleId first, RuleId last) const {
+  const std::size_t count = last - first;
+  sections_->touch(lhs_.subspan(first, count));
+  sections_->touch(features_.subspan(first * dense_, count * dense_));
+  const std::vector<std::uint8_t> variables(count, static_cast<std::uint8_t>(source.variables));
+  const Rules rules = {source.symbols, first, last, variables};
+  rules.use(target_, *sections_);
+  rules.use(sparse_, *sections_);
+  rules.use(rule_labels_, *sections_);
+  rules.use(structure_, *sections_);
+  if (!sound_values(rules) || !sound_by_rule(rules)) fail(kNoParts);
+}
+
+// Likewise, after the values.
+void RuleTable::use_links(SourceSide source, RuleId first, RuleId last) const {
+  const Rules rules = {source.symbols, first, last, {}};
+  rules.use(links_, *sections_);
+  if (!sound_links(rules)) fail(kNoParts);
+}
+
 // Whether lists are in order, and members of columns are what they should be whichever rule they belong to.
 bool RuleTable::sound_values(const Rules& rules) const {
-  const auto in_order = [&](const auto& lists) {
-    if (lists.ends.empty()) return true;
-    return rises(rules.ends(lists.ends)) && lists.ends[rules.last] <= lists.values.size();
-  };
-  if (!in_order(target_) || !in_order(sparse_) || !in_order(links_) || !in_order(rule_labels_) || !in_order(structure_))
+  if (!rules.in_order(target_) || !rules.in_order(sparse_) || !rules.in_order(rule_labels_) ||
+      !rules.in_order(structure_))
     return false;
-  const auto labels = static_cast<std::uint32_t>(labels_.size()),
-             names = static_cast<std::uint32_t>(feature_names_.size()), dense = static_cast<std::uint32_t>(dense_);
-  const auto words = static_cast<std::int32_t>(std::min<std::size_t>(target_words_.size(), 0x7fffffff));
+  // Those of the file: a patched copy may be the first to use a rule.
+  const auto labels = static_cast<std::uint32_t>(labels_.own_.size()),
+             names = static_cast<std::uint32_t>(feature_names_.own_.size()), dense = static_cast<std::uint32_t>(dense_);
+  const auto words = static_cast<std::int32_t>(std::min<std::size_t>(target_words_.own_.size(), 0x7fffffff));
   const auto no_label = [=](Symbol label) { return label >= labels ? 1u : 0u; };
   const std::size_t count = rules.last - rules.first;
   return (any(lhs_.subspan(rules.first, count), no_label) | any(rules.members(rule_labels_), no_label) |
@@ -199,7 +233,7 @@ bool RuleTable::sound_values(const Rules& rules) const {
           })) == 0;
 }
 
-// What sound_by_rule() says, for rules as they usually are; false leaves it to that.
+// What sound_by_rule() and sound_links() say, for rules as they usually are; false leaves it to them.
 bool RuleTable::sound_quickly(const Rules& rules) const {
   const std::size_t count = rules.last - rules.first;
   const auto target = rules.members(target_);
@@ -243,17 +277,25 @@ bool RuleTable::sound_quickly(const Rules& rules) const {
   return (bad | outside) == 0;
 }
 
-// Whether each rule has as many variables on both sides, and its links and its structure stay within them.
+// Whether each rule has as many variables on both sides, and its structure stays within its target side.
 bool RuleTable::sound_by_rule(const Rules& rules) const {
   for (RuleId rule = rules.first; rule < rules.last; ++rule) {
-    const auto target = this->target(rule);
-    const auto outside = [&](RuleLink link) { return link.source >= rules.level || link.target >= target.size(); };
+    const auto target = target_.of(rule);
     const auto no_head = [&](std::int32_t head) { return head < 0 || static_cast<std::size_t>(head) > target.size(); };
-    const auto heads = structure(rule);
+    const auto heads = structure_.of(rule);
     if (target.size() > kLongestSide || !has_all(target, rules.variables[rule - rules.first]) ||
-        std::ranges::any_of(alignment(rule), outside) ||
         std::ranges::any_of(heads.first(std::min(heads.size(), target.size())), no_head))
       return false;
+  }
+  return true;
+}
+
+// Whether the links of each rule stay within its sides.
+bool RuleTable::sound_links(const Rules& rules) const {
+  for (RuleId rule = rules.first; rule < rules.last; ++rule) {
+    const std::size_t target = target_.of(rule).size();
+    const auto outside = [&](RuleLink link) { return link.source >= rules.level || link.target >= target; };
+    if (std::ranges::any_of(links_.of(rule), outside)) return false;
   }
   return true;
 }

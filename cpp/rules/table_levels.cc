@@ -120,11 +120,11 @@ std::uint64_t TableLevels::total(const std::function<std::uint64_t(const Level&)
 std::vector<StreamedSection> TableLevels::sections() {
   const std::uint64_t nodes = total([](const Level& level) { return level.nodes; });
   std::vector<StreamedSection> out;
-  out.push_back({"trie.symbol", nodes * kWord, [this](bool last, const Give& give) {
+  out.push_back({"trie.symbol", nodes * kWord, [this](const Give& give) {
                    give(std::as_bytes(std::span<const std::uint32_t>({0})));
-                   for (Level& level : levels_) level.symbol.read(last, give);
+                   for (Level& level : levels_) level.symbol.read(true, give);
                  }});
-  out.push_back({"trie.first_child", (nodes + 1) * kWord, [this](bool /*last*/, const Give& give) {
+  out.push_back({"trie.first_child", (nodes + 1) * kWord, [this](const Give& give) {
                    Words words(give);
                    std::uint64_t child = 1;
                    words.put(child);
@@ -139,30 +139,30 @@ std::vector<StreamedSection> TableLevels::sections() {
                    }
                    words.flush();
                  }});
-  out.push_back({"trie.first_rule", (nodes + 1) * kWord, [this](bool last, const Give& give) {
+  out.push_back({"trie.first_rule", (nodes + 1) * kWord, [this](const Give& give) {
                    Words words(give);
                    words.put(0);
                    words.put(0);  // behind the root, which has no rules
                    std::uint64_t end = 0;
                    for (Level& level : levels_)
-                     level.rules_of_node.read_values<std::uint32_t>(last,
+                     level.rules_of_node.read_values<std::uint32_t>(true,
                                                                     [&](std::uint32_t n) { words.put(end += n); });
                    words.flush();
                  }});
-  out.push_back({"trie.parent", nodes * kWord, [this](bool last, const Give& give) {
+  out.push_back({"trie.parent", nodes * kWord, [this](const Give& give) {
                    Words words(give);
                    words.put(0);
                    std::uint64_t first = 0;  // node of the level above
                    for (std::size_t depth = 1; depth < levels_.size(); ++depth) {
                      levels_[depth].parent.read_values<std::uint32_t>(
-                         last, [&](std::uint32_t parent) { words.put(first + parent); });
+                         true, [&](std::uint32_t parent) { words.put(first + parent); });
                      first += levels_[depth - 1].nodes;
                    }
                    words.flush();
                  }});
   const auto all = [this](ByteStream Level::* part) {
-    return [this, part](bool last, const Give& give) {
-      for (Level& level : levels_) (level.*part).read(last, give);
+    return [this, part](const Give& give) {
+      for (Level& level : levels_) (level.*part).read(true, give);
     };
   };
   out.push_back({"rule.lhs", total([](const Level& level) { return level.lhs.size(); }), all(&Level::lhs)});
@@ -177,18 +177,18 @@ void TableLevels::add_lists(std::vector<StreamedSection>& out) {
   for (std::size_t list = 0; list < kRuleLists; ++list) {
     if (!has_[list]) continue;
     const std::string name = kListNames[list];
-    out.push_back({name + ".ends", (rules + 1) * kWord, [this, list](bool last, const Give& give) {
+    out.push_back({name + ".ends", (rules + 1) * kWord, [this, list](const Give& give) {
                      Words words(give);
                      words.put(0);
                      std::uint64_t end = 0;
                      for (Level& level : levels_)
                        level.sizes[list].read_values<std::uint32_t>(
-                           last, [&](std::uint32_t size) { words.put(end += size); });
+                           true, [&](std::uint32_t size) { words.put(end += size); });
                      words.flush();
                    }});
     const std::uint64_t size = total([&](const Level& level) { return level.values[list].size(); });
-    out.push_back({name, size, [this, list](bool last, const Give& give) {
-                     for (Level& level : levels_) level.values[list].read(last, give);
+    out.push_back({name, size, [this, list](const Give& give) {
+                     for (Level& level : levels_) level.values[list].read(true, give);
                    }});
   }
 }

@@ -37,6 +37,23 @@ class Ending:
     def descriptor(self) -> int:
         """Where the numbers of signals are written, as bytes."""
 
+class Opening(enum.Enum):
+    """How the checks of a binary file are made."""
+
+    trusted = 0
+    """Not at all."""
+
+    verified = 1
+    """All of them before it opens."""
+
+    on_use = 2
+    """Those of what is used, each time."""
+
+    background = 3
+    """
+    Those of what is used, until it pays that a thread checks all; a small file is verified before it opens.
+    """
+
 def is_container(begin: bytes) -> bool:
     """
     Whether a file that begins with these bytes is a binary file of named sections.
@@ -1357,8 +1374,13 @@ class NgramModel:
     """A compiled n-gram model; all scores are log10."""
 
     @staticmethod
-    def open(path: str, verify: bool = True) -> NgramModel:
-        """Map a compiled file; one that is damaged is a FormatError."""
+    def open(path: str, how: Opening = Opening.verified) -> NgramModel:
+        """Map a compiled file; damage is a FormatError when it is met."""
+
+    def verify(self) -> None:
+        """
+        Verify all of its file, if it is not verified yet; damage is a FormatError.
+        """
 
     def write(self, path: str) -> None:
         """Write the compiled file."""
@@ -2031,9 +2053,12 @@ class RuleTable:
     """A compiled rule table: rules, and a trie over their source sides."""
 
     @staticmethod
-    def open(path: str, verify: bool = True) -> RuleTable:
+    def open(path: str, how: Opening = Opening.verified) -> RuleTable:
+        """Maps a file; damage is a FormatError when it is met."""
+
+    def verify(self) -> None:
         """
-        Maps a file; one that is damaged is a FormatError. Without `verify` its bytes are trusted.
+        Verifies all of its file, if it is not verified yet; damage is a FormatError.
         """
 
     def write(self, path: str) -> None:

@@ -8,6 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -312,21 +313,28 @@ class Mutator {
     return sum.sum();
   }
 
-  // As sections.h says: the header has 64 bytes, an entry of the table 64, a sum covers the zeros after a section.
+  // As sections.h and blocks.h say: the header has 64 bytes, an entry of the table 64, and blocks begin with the file.
   static void fix_checksums(std::string& out) {
-    if (out.size() < 64) return;
+    if (out.size() < 128) return;
     const auto number = [&](std::size_t at) -> std::uint64_t& { return *reinterpret_cast<std::uint64_t*>(&out[at]); };
     const auto bytes = [&](std::size_t at, std::size_t size) {
       return std::as_bytes(std::span(out).subspan(at, size));
     };
     const std::uint64_t sections = number(40);
     if (sections > (out.size() - 64) / 64) return;
-    for (std::size_t entry = 64; entry < 64 + 64 * sections; entry += 64) {
-      const std::uint64_t begin = number(entry + 32), size = (number(entry + 40) + 63) / 64 * 64;
-      if (begin <= out.size() && size <= out.size() - begin) number(entry + 48) = checksum(bytes(begin, size), size);
-    }
     number(56) = 0;
     number(56) = checksum(bytes(64, 64 * sections), checksum(bytes(0, 64)));
+    std::size_t content = 64 + 64 * sections;
+    for (std::size_t entry = 64; entry < 64 + 64 * sections; entry += 64) {
+      const std::uint64_t size = number(entry + 40);
+      if (size > out.size()) return;
+      content += (size + 63) / 64 * 64;
+    }
+    if (content > out.size() || sums_size(content) != out.size() - content) return;
+    BlockSums sums;
+    sums.add(bytes(0, content));
+    const std::vector<std::byte> end = sums.finish();
+    std::memcpy(out.data() + content, end.data(), end.size());
   }
 
   std::vector<std::string> seeds_;
@@ -366,9 +374,8 @@ void read_and_use(std::string_view bytes, Options... options) {
     if (value) use(*value);
 }
 
-void use_table(std::string_view bytes) {
-  const auto table = std::make_shared<const RuleTable>(RuleTable::open(as_file(bytes)));
-  for (RuleId rule = 0; rule < table->rules(); ++rule) (void)table->rule(rule);
+void use_table(std::string_view bytes, Opening how) {
+  const auto table = std::make_shared<const RuleTable>(RuleTable::open(as_file(bytes), how));
   static const auto lm = std::make_shared<const NgramModel>(seed_lm(NgramLayout::fast));
   static const auto forest = std::make_shared<ParseForest>(seed_forest());
   static const auto dependency = std::make_shared<Dependency>(seed_dependency());
@@ -394,6 +401,7 @@ void use_table(std::string_view bytes) {
          std::make_shared<HeadDependentsMatcher>(*dependents, nullptr, HeadDependentsMatchOptions{.augmented = true},
                                                  ChartOptions{}),
          dependency);
+  for (RuleId rule = 0; rule < table->rules(); ++rule) (void)table->rule(rule);
 }
 
 void use_index(std::string_view bytes) {
@@ -422,7 +430,7 @@ void use_provenance(std::string_view bytes) {
 }
 
 void use_lm(std::string_view bytes) {
-  const NgramModel model = NgramModel::open(as_file(bytes), true);
+  const NgramModel model = NgramModel::open(as_file(bytes));
   const std::string_view texts[] = {"the house the house", "x the </s> <s>", ""};
   const auto [ids, offsets] = model.encode(texts);
   for (const float score : score_texts(model, ids, offsets, {}))
@@ -432,6 +440,19 @@ void use_lm(std::string_view bytes) {
   NgramModel::Chart out;
   (void)model.score_rule(parts, true, out);
   write_arpa(model, [](std::string_view) {});
+}
+
+// In a search, which verifies what it uses.
+void use_lm_in_search(std::string_view bytes) {
+  const auto model = std::make_shared<const NgramModel>(NgramModel::open(as_file(bytes), Opening::on_use));
+  static const auto table = std::make_shared<const RuleTable>(seed_table());
+  const auto features = std::make_shared<FeatureSet>(table);
+  add_ngram(*features, model);
+  const std::pair<std::string, double> weights[] = {{"p", 1.0}, {"lm", 0.5}};
+  const Decoder decoder(features, std::make_shared<ChartMatcher>(table, ChartOptions{}), weights, {});
+  if (std::isnan(decoder.translate("das haus ist das haus klein ist").hypotheses.at(0)->score))
+    fail("a score is no number");
+  model->verify();
 }
 
 void use_dependency_lm(std::string_view bytes) {
@@ -585,12 +606,18 @@ std::map<std::string, Target> targets() {
       {file_bytes([](auto& path) { seed_dependency_lm().write(path); })}, use_dependency_lm, true};
   out["index.bin"] = {{file_bytes(write_seed_index)}, use_index, true};
   out["provenance.bin"] = {{file_bytes(write_seed_provenance)}, use_provenance, true};
-  out["rules.table"] = {{file_bytes([](auto& path) { seed_table().write(path); })}, use_table, true};
+  out["rules.table"] = {{file_bytes([](auto& path) { seed_table().write(path); })},
+                        [](auto bytes) { use_table(bytes, Opening::verified); },
+                        true};
+  out["rules.table-on-use"] = {{file_bytes([](auto& path) { seed_table().write(path); })},
+                               [](auto bytes) { use_table(bytes, Opening::on_use); },
+                               true};
   out["lm.bin"] = {{file_bytes([](auto& path) { seed_lm(NgramLayout::fast).write(path); }),
                     file_bytes([](auto& path) { seed_lm(NgramLayout::small).write(path); }),
                     file_bytes([](auto& path) { seed_class_lm().write(path); })},
                    use_lm,
                    true};
+  out["lm.bin-on-use"] = {out["lm.bin"].seeds, use_lm_in_search, true};
   return out;
 }
 

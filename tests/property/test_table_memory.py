@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeglot._core import RuleTable, RuleTableBuilder
+from treeglot._core import Opening, RuleTable, RuleTableBuilder
 
 NT = 0x80000000
 LABELS = ["X", "NP", "VP"]
@@ -57,7 +57,7 @@ def test_memory_does_not_change_a_table(given: list[Rule], memory: int) -> None:
             assert (folder / "some.table").read_bytes() == (folder / "all.table").read_bytes()
         if len({tuple(rule[1]) for rule in given}) > 1:
             assert write(given, folder / "some.table", 1)[2] > 0
-        check_order(given, RuleTable.open(str(folder / "all.table"), False))  # structures mean nothing here
+        check_order(given, RuleTable.open(str(folder / "all.table"), Opening.trusted))  # structures mean nothing here
 
 
 def check_order(given: list[Rule], table: RuleTable) -> None:

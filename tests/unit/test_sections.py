@@ -81,7 +81,31 @@ def test_high_bits_do_not_cancel(path: Path) -> None:
         damaged[128 + 7] ^= 0x80
         damaged[128 + 7 + distance] ^= 0x80
         path.write_bytes(damaged)
-        assert problem(path) == "is damaged: the checksum of its section 'x' does not fit"
+        assert (
+            problem(path) == "is damaged: the checksum of its bytes 0 to 1023 does not fit; they are in its section 'x'"
+        )
+
+
+def test_every_level_of_checksums_is_verified(path: Path) -> None:
+    """Content of 600 blocks: their checksums take more than one block themselves."""
+    content = {"x": random.Random(2).randbytes(1024 * 600 + 10), "y": b"z"}
+    write_sections(str(path), "test", 3, content)
+    assert read(path) == content
+    data = path.read_bytes()
+    sums = 64 * 3 + 1024 * 600 + 128  # each section ends at a multiple of 64 bytes
+    assert len(data) == sums + 601 * 8 + 56 + 64
+    places = {
+        1024 * 570: "the checksum of its bytes 583680 to 584703 does not fit; they are in its section 'x'",
+        sums - 128: "the checksum of its bytes 614400 to 614719 does not fit; they are in its sections 'x', 'y'",
+        sums + 8 * 570: "the checksum of its bytes 524288 to 525311 does not fit; they are in its section 'x'",
+        len(data) - 64: "the checksum of its checksums does not fit",
+        len(data) - 1: "the checksum of its checksums does not fit",
+    }
+    for place, expected in places.items():
+        damaged = bytearray(data)
+        damaged[place] ^= 1
+        path.write_bytes(damaged)
+        assert problem(path) == f"is damaged: {expected}"
 
 
 def test_damage_in_many_places(path: Path) -> None:
@@ -98,7 +122,12 @@ def test_damage_in_many_places(path: Path) -> None:
 
 def test_messages(path: Path) -> None:
     assert problem(path, kind="other") == "is a file of kind 'test'; expected one of kind 'other'"
-    assert problem(path, version=4) == "has version 3 of the format 'test'; expected version 4: compile it again"
+    old = bytearray(path.read_bytes())
+    old[8] = 1
+    (path.parent / "old").write_bytes(old)
+    again = "make it again with the command that made it, such as treeglot train, lm compile or neural train"
+    assert problem(path.parent / "old") == f"has version 1 of the container; expected version 2: {again}"
+    assert problem(path, version=4) == f"has version 3 of the format 'test'; expected version 4: {again}"
     path.write_bytes(b"")
     assert problem(path) == "is empty; expected a compiled file of kind 'test'"
     path.write_bytes(b"\\data\\\nngram 1=3\n")

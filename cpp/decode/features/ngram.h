@@ -1,6 +1,8 @@
 // The n-gram language model as a feature: its log probability (natural), and the words that it does not know.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -18,15 +20,42 @@ namespace treeglot {
 
 inline constexpr double kLn10 = 2.302585092994045684;
 
-// The model's numbers of a rule table's target words.
-using WordIds = std::vector<WordId>;
-
 // The model's number of a word of the output. <s> and </s> are words like others, which the model does not know.
 inline WordId output_word(const NgramModel& model, std::string_view text) {
   const WordId found = model.find(text);
   const bool marker = found == model.facts().begin_sentence || found == model.facts().end_sentence;
   return marker ? Vocabulary::kUnknown : found;
 }
+
+// The model's numbers of a rule table's target words, each found when it is first asked for. So a large vocabulary does
+// not delay the first sentence. A view of the words; threads may share it.
+class WordIds {
+ public:
+  WordIds(std::shared_ptr<const NgramModel> model, const TargetWords& words)
+      : model_(std::move(model)), words_(&words), ids_(words.size()) {}
+
+  std::size_t size() const { return ids_.size(); }
+  WordId operator[](std::size_t word) const {
+    const WordId next = ids_[word].load(std::memory_order_relaxed);
+    return next != 0 ? next - 1 : find(word);
+  }
+
+ private:
+  WordId find(std::size_t word) const {
+    const WordId found = output_word(*model_, words_->text(static_cast<Symbol>(word)));
+    ids_[word].store(found + 1, std::memory_order_relaxed);
+    return found;
+  }
+
+  std::shared_ptr<const NgramModel> model_;
+  const TargetWords* words_;
+  mutable std::vector<std::atomic<WordId>> ids_;  // one more than each; 0 for those not asked for yet
+};
+
+// The feature for a model, as quick as the model allows.
+std::unique_ptr<StatefulFeature> make_ngram_feature(const std::shared_ptr<const NgramModel>& model,
+                                                    const std::shared_ptr<const WordIds>& ids, FeatureId score,
+                                                    FeatureId unknown);
 
 template <class Search>
 class NgramFeature final : public Feature<NgramFeature<Search>, typename Search::Chart> {
@@ -39,7 +68,13 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
     first_ = static_cast<std::int32_t>(ids_->size());
   }
 
+  std::unique_ptr<StatefulFeature> settled() const override {
+    if constexpr (!Search::kVerifies) return nullptr;
+    return model_->is_sound() ? make_ngram_feature(model_, ids_, score_, unknown_) : nullptr;
+  }
+
   void begin_sentence(const SearchedSentence& sentence) override {
+    if constexpr (Search::kVerifies) model_->used();
     first_ = sentence.first;
     local_.clear();
     for (const std::string& word : sentence.added) local_.push_back(output_word(*model_, word));

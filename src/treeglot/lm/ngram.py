@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from treeglot import _core
 from treeglot._core import ArpaReader, EstimatedNgrams, NgramLayout
-from treeglot.base.checked import open_checked
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_chunks, write_binary
 from treeglot.base.later import Later
+from treeglot.base.opening import opening
 from treeglot.base.sizes import parse_size
 from treeglot.lm.compiled import CompiledModel, file_name
 from treeglot.lm.train import Training
@@ -216,18 +216,18 @@ class NgramModel(CompiledModel[_core.NgramModel]):
         return load_ngram, (self.path,)
 
 
-def load_ngram(path: PathLike, *, layout: Layout = "fast", verify: bool = True) -> NgramModel:
+def load_ngram(path: PathLike, *, layout: Layout = "fast", verify: bool = True, wait: bool = True) -> NgramModel:
     """Load a model: a compiled file, which is mapped, or an ARPA file (also compressed), which is compiled in memory.
 
-    `layout` is that of what is compiled here. A compiled file is read through when it is first opened. `verify=False`
-    opens it without that; damage then goes unnoticed.
+    `layout` is that of what is compiled here. A compiled file is read through when it is opened. `verify=False` opens
+    it without that; damage then goes unnoticed. `wait=False` opens a large file at once. What a translation uses is
+    then verified when it is used, and damage raises `FormatError` there.
     """
     name = os.fspath(path)
     if name != "-":
         begin = next(read_chunks(path, len(KENLM_MAGIC)), b"")
         if _core.is_container(begin):
-            opener = _core.NgramModel.open
-            return NgramModel(open_checked(name, opener) if verify else opener(name, False), name)
+            return NgramModel(_core.NgramModel.open(name, opening(verify, wait)), name)
     return NgramModel(_read_arpa(path).finish(_layout(layout)), name)
 
 
@@ -264,7 +264,7 @@ def compile_ngram(
         reader = _read_arpa(source, parse_size(memory) if out is not None else 0, out)
         if out is not None and reader.spills:
             reader.write(file_name(out), _layout(layout))
-            return NgramModel(_core.NgramModel.open(file_name(out), False), file_name(out))
+            return NgramModel(_core.NgramModel.open(file_name(out), opening(False, True)), file_name(out))
         core = reader.finish(_layout(layout))
     model = NgramModel(core)
     if out is not None:

@@ -23,7 +23,6 @@ from functools import reduce
 from pathlib import Path
 
 from treeglot import _core
-from treeglot.base.checked import open_checked
 from treeglot.base.errors import UsageError
 from treeglot.base.files import PathLike, nearest_folder, scratch_folder, write_binary
 from treeglot.base.options import load_options
@@ -40,6 +39,7 @@ from treeglot.models.model import Model, ModelFile, check_part_names, move_in, w
 from treeglot.models.neural import network_file
 from treeglot.models.train import install_model, refuse_tuned
 from treeglot.rules.corrections import CORRECTIONS, Corrections
+from treeglot.rules.table import open_table
 from treeglot.text import TextPipeline
 from treeglot.text.pipeline import TEXT_FILE
 from treeglot.text.side import PARTS
@@ -92,13 +92,13 @@ def joint_kind(parts: Mapping[str, Kind]) -> Kind:
     )
 
 
-def load_parts(folder: Path, parts: Mapping[str, str]) -> tuple[Kind, dict[str, _core.RuleTable], Setup]:
+def load_parts(folder: Path, parts: Mapping[str, str], wait: bool) -> tuple[Kind, dict[str, _core.RuleTable], Setup]:
     """The kind of a joint model, the rule tables of its parts, and what matches them."""
     kinds = {name: find_kind(kind) for name, kind in parts.items()}
     tables, setups = {}, []
     for name, kind in kinds.items():
         place = folder / JOINED / name
-        table = open_checked(place / "rules.table", _core.RuleTable.open)
+        table = open_table(place / "rules.table", wait=wait)
         if (place / CORRECTIONS).is_file():
             table, _ = Corrections.read(place / CORRECTIONS).apply(table)
         tables[name] = table

@@ -39,7 +39,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from treeglot import _core
 from treeglot._core import Terms
-from treeglot.base.checked import open_checked
 from treeglot.base.errors import FormatError, OptionError, UsageError
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import Options, in_file, load_options, option, required
@@ -62,6 +61,7 @@ from treeglot.models.steps import stepped
 from treeglot.rules.corrections import CORRECTIONS, Correction, Corrections, changing
 from treeglot.rules.on_demand import FACTS, INDEX, add_pairs, open_rules, read_facts
 from treeglot.rules.provenance import PROVENANCE
+from treeglot.rules.table import open_table
 from treeglot.text import TextPipeline
 from treeglot.text.pipeline import TEXT_FILE
 from treeglot.text.side import PARTS
@@ -442,8 +442,11 @@ class Model:
         return "on demand" if self.file.on_demand else f"{self.translator.rules:,}"
 
 
-def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
+def load(directory: PathLike, *, trust_parser: bool = False, wait: bool = False) -> Model:
     """Load a model from its folder.
+
+    Rule tables and n-gram models of 1 MiB or more open at once. Each translation verifies what it uses, and raises
+    `FormatError` for damage. After many sentences, a thread verifies the rest. With `wait`, all is verified here.
 
     Parsers of some packages run code that stands in their files. One in the folder is opened if `trust_parser` says
     so, or TREEGLOT_TRUST_PARSERS=1 in the environment.
@@ -458,26 +461,26 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
     file = load_options(ModelFile, path)
     lm, weights = (folder / getattr(file, name) for name in ("lm", "weights"))
     _refuse_links(folder, file)
-    ngram = load_ngram(lm) if file.lm else None
+    ngram = load_ngram(lm, wait=wait) if file.lm else None
     own, changed = None, list[int]()
     table: Rules
     try:
         if file.kind == JOINT:
-            kind, table, setup = _load_parts(folder, file)
+            kind, table, setup = _load_parts(folder, file, wait)
         else:
             kind = find_kind(file.kind)
             if file.on_demand:
                 kind.need_on_demand()
                 table, setup = _load_on_demand(folder, file)
             else:
-                table = open_checked(folder / file.rules, _core.RuleTable.open)
+                table = open_table(folder / file.rules, wait=wait)
                 if (folder / CORRECTIONS).is_file():
                     own = Corrections.read(folder / CORRECTIONS)
                     table, changed = own.apply(table)
                 setup = kind.matcher(*load_artefacts(folder, kind.source_heads, kind.dependency_models))
     except UsageError as error:
         raise FormatError(os.fspath(path), 0, str(error)) from error
-    lms = {name: load_ngram(folder / path) for name, path in file.lms.items()}
+    lms = {name: load_ngram(folder / path, wait=wait) for name, path in file.lms.items()}
     neural = _core.JointModel.open(os.fspath(folder / file.neural)) if file.neural else None
     networks = {name: _core.JointModel.open(os.fspath(folder / path)) for name, path in file.networks.items()}
     context = ContextWords.read(folder / file.context) if file.context else None
@@ -509,12 +512,12 @@ def _load_on_demand(folder: Path, file: ModelFile) -> tuple[_core.RuleTable, Set
     return rules.table, match_on_demand(rules)
 
 
-def _load_parts(folder: Path, file: ModelFile) -> tuple[Kind, Rules, Setup]:
+def _load_parts(folder: Path, file: ModelFile, wait: bool) -> tuple[Kind, Rules, Setup]:
     from treeglot.models.joint import load_parts
 
     if not file.parts:
         raise UsageError("a joint model without parts; expected the kind of each, by name")
-    return load_parts(folder, file.parts)
+    return load_parts(folder, file.parts, wait)
 
 
 def _refuse_links(folder: Path, file: ModelFile) -> None:

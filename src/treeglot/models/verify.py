@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from treeglot.align import Aligner
-from treeglot.base.checked import forget
 from treeglot.base.files import PathLike
 from treeglot.models.artefacts import ALIGNER
 from treeglot.models.model import load
@@ -15,13 +14,11 @@ from treeglot.rules.provenance import PROVENANCE
 def verify_model(folder: PathLike) -> list[str]:
     """Open all files of a model, and say which; a damaged one is a `FormatError`.
 
-    Binary files have checksums, which opening verifies. Text files are read and checked for sense. Translation opens
+    Binary files are verified in full. Text files are read and checked for sense. Translation opens
     parsers, the aligner and the provenance only when it needs them; this opens them, too.
     """
     place = Path(folder)
-    for path in place.rglob("*"):
-        forget(path)
-    model = load(place)
+    model = load(place, wait=True)
     found = ["model.toml", *(name for _, name in model.file.files() if name)]
     for parser in (model.reader.open_parser, model.reader.open_target_parser):
         if parser is not None:

@@ -11,6 +11,7 @@ from treeglot._core import RuleTable, RuleTableBuilder
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike
 from treeglot.base.later import Later
+from treeglot.base.opening import opening
 from treeglot.base.options import Options, option, unknown
 from treeglot.rules.columns import Buffers, buffers_of, reading
 
@@ -219,9 +220,12 @@ def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield batch
 
 
-def open_table(path: PathLike, verify: bool = True) -> RuleTable:
-    """Map a compiled table. A damaged one raises `FormatError`. Without `verify` its bytes are trusted."""
-    return RuleTable.open(str(Path(path)), verify)
+def open_table(path: PathLike, verify: bool = True, wait: bool = True) -> RuleTable:
+    """Map a compiled table. A damaged one raises `FormatError`. Without `verify` its bytes are trusted.
+
+    `wait=False` opens a large table at once. What is used is then verified when it is used.
+    """
+    return RuleTable.open(str(Path(path)), opening(verify, wait))
 
 
 def _numbers(batch: pa.RecordBatch, feature: str) -> npt.NDArray[np.float32]:

@@ -1,0 +1,233 @@
+"""Files that are verified when they are used: what is read is checked first, and damage ends the run."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from crafted_files import FAST, RULES, SMALL, Content, crafted, large_table, small_table
+from small_lm import ARPA
+
+from treeglot import FormatError, _core
+from treeglot.decode import SearchOptions, Translator
+from treeglot.lm import NgramModel, compile_ngram
+from treeglot.models import load
+from treeglot.models.model import write_model
+from treeglot.models.verify import verify_model
+from treeglot.rules import open_table
+
+ON_USE, BACKGROUND = _core.Opening.on_use, _core.Opening.background
+
+
+def rules(table: _core.RuleTable) -> list[object]:
+    return [(table.rule(rule), table.sparse_features(rule), table.notes(rule)) for rule in range(len(table))]
+
+
+def large_file(folder: Path) -> Path:
+    """A table of more than a megabyte."""
+    builder = _core.RuleTableBuilder(["p", "q"])
+    x = builder.label("X")
+    for i in range(40_000):
+        source = [builder.source_word(f"s{i % 977}"), 2**31 | x, builder.source_word(f"s{i}")]
+        builder.add(x, source, [builder.target_word(f"t{i % 811}"), -1], [-1.0, i / 7], [(0, 0)])
+    path = folder / "large.table"
+    builder.finish().write(str(path))
+    assert path.stat().st_size > 1 << 20
+    return path
+
+
+@pytest.mark.parametrize("make", [small_table, large_table])
+def test_a_table_on_use_is_the_table(tmp_path: Path, make: type[_core.RuleTable]) -> None:
+    path = tmp_path / "rules.table"
+    make().write(str(path))
+    table = _core.RuleTable.open(str(path), ON_USE)
+    assert rules(table) == rules(_core.RuleTable.open(str(path)))
+    table.verify()
+    assert rules(table) == rules(_core.RuleTable.open(str(path)))
+    table.write(str(tmp_path / "again"))
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.threads
+def test_a_large_table_is_verified_in_the_background(tmp_path: Path) -> None:
+    path = large_file(tmp_path)
+    expected = rules(_core.RuleTable.open(str(path)))
+    table = _core.RuleTable.open(str(path), BACKGROUND)
+    translator = Translator(table, {"p": 1.0})
+    for _ in range(10):
+        translator.translate("unknown words")
+    assert rules(table) == expected  # while and after the thread works
+    table.verify()
+    assert rules(table) == expected
+
+
+@pytest.mark.threads
+def test_a_thread_finds_damage_that_no_sentence_uses(tmp_path: Path) -> None:
+    path = damaged_rule(tmp_path)
+    on_use = Translator(_core.RuleTable.open(str(path), ON_USE), {"p": 1.0})
+    for _ in range(20):
+        assert str(on_use.translate("unknown words")) == "unknown words"
+    background = Translator(_core.RuleTable.open(str(path), BACKGROUND), {"p": 1.0})
+    end = time.monotonic() + 120
+    with pytest.raises(FormatError, match=r"they are in its section 'rule.features'"):
+        while time.monotonic() < end:
+            background.translate("unknown words")
+
+
+def test_translations_are_the_same(tmp_path: Path) -> None:
+    path = large_file(tmp_path)
+    (tmp_path / "lm.arpa").write_text(ARPA)
+    compile_ngram(tmp_path / "lm.arpa", tmp_path / "lm.bin")
+    lines = ["s1 x s1", "s7 s8 s7", "s919 s1 s39999"]
+    found = []
+    for how in (_core.Opening.verified, ON_USE, BACKGROUND):
+        model = NgramModel(_core.NgramModel.open(str(tmp_path / "lm.bin"), how), str(tmp_path / "lm.bin"))
+        translator = Translator(_core.RuleTable.open(str(path), how), {"p": -9.0, "q": 0.1, "lm": 1.0}, model)
+        found.append([(str(t), t.score) for t in translator.translate_batch(lines * 2)])
+    assert found[0] == found[1] == found[2]
+    assert found[0][0][0] == "t1 x"
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_crafted_tables_are_refused_on_use(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "rules.table"
+    small_table().write(str(path))
+    expected = rules(_core.RuleTable.open(str(path)))
+    bad = crafted(path, "rules", 2, RULES[name])
+    with pytest.raises(FormatError, match="is damaged"):
+        _core.RuleTable.open(str(bad), ON_USE).verify()
+    with suppress(FormatError):
+        table = _core.RuleTable.open(str(bad), ON_USE)
+        for rule in range(len(table)):
+            with suppress(FormatError):
+                assert (table.rule(rule), table.sparse_features(rule), table.notes(rule)) == expected[rule]
+
+
+@pytest.mark.parametrize(
+    ("layout", "damage"),
+    [("fast", d) for d in FAST.values()] + [("small", d) for d in SMALL.values()],
+    ids=[*FAST.keys(), *SMALL.keys()],
+)
+def test_crafted_language_models_are_refused_on_use(
+    tmp_path: Path, layout: str, damage: Callable[[Content], None]
+) -> None:
+    (tmp_path / "x.arpa").write_text(ARPA)
+    compile_ngram(tmp_path / "x.arpa", tmp_path / "lm.bin", layout=layout)  # type: ignore[arg-type]
+    bad = str(crafted(tmp_path / "lm.bin", "ngram-lm", 1, damage))
+    with pytest.raises(FormatError, match="is damaged"):
+        _core.NgramModel.open(bad, ON_USE).verify()
+    with suppress(FormatError):
+        model = NgramModel(_core.NgramModel.open(bad, ON_USE), bad)
+        translated = Translator(small_table(), {"p": 1.0, "lm": 1.0}, model).translate("das haus haus das")
+        assert math.isfinite(translated.score)
+
+
+def test_words_are_verified_when_they_are_used(tmp_path: Path) -> None:
+    path = large_file(tmp_path)
+    expected = _core.RuleTable.open(str(path))
+    data = bytearray(path.read_bytes())
+    data[data.index(b"s20000")] ^= 1
+    path.write_bytes(data)
+    table = _core.RuleTable.open(str(path), ON_USE)
+    assert table.target_words == expected.target_words
+    assert table.knows_source_word("s39999")
+    assert not table.knows_source_word("t1")
+    assert str(Translator(table, {"p": -1.0}).translate("s1 x s1")) == "t1 x"
+    with pytest.raises(FormatError, match=r"the checksum of its bytes \d+ to \d+ does not fit; .*'source.bytes'"):
+        _ = table.source_words
+
+
+def damaged_rule(folder: Path) -> Path:
+    """A large table with a false feature of rule 30,000, in a block that rule 0 is not in."""
+    path = large_file(folder)
+    sections = _core.read_sections(str(path), "rules", 2)
+    data = bytearray(path.read_bytes())
+    features = data.index(sections["rule.features"])
+    data[features + 4 * 2 * 30_000] ^= 1
+    path.write_bytes(data)
+    return path
+
+
+def test_a_damaged_rule_harms_only_those_who_use_it(tmp_path: Path) -> None:
+    path = damaged_rule(tmp_path)
+    table = _core.RuleTable.open(str(path), ON_USE)
+    table.rule(0)
+    with pytest.raises(FormatError, match=r"the checksum of its bytes \d+ to \d+ does not fit; .*'rule.features'"):
+        table.rule(30_000)
+    with pytest.raises(FormatError, match="does not fit"):
+        table.verify()
+    with pytest.raises(FormatError, match="does not fit"):
+        open_table(path)
+
+
+def test_damage_ends_a_translation(tmp_path: Path) -> None:
+    path = large_file(tmp_path)
+    sections = _core.read_sections(str(path), "rules", 2)
+    data = bytearray(path.read_bytes())
+    begin = data.index(sections["rule.target"])
+    for at in range(begin + 1024, begin + len(sections["rule.target"]) - 1024, 64):
+        data[at] ^= 1
+    path.write_bytes(data)
+    translator = Translator(_core.RuleTable.open(str(path), ON_USE), {"p": 1.0})
+    assert str(translator.translate("unknown words")) == "unknown words"
+    with pytest.raises(FormatError, match=r"section 'rule.target'"):
+        translator.translate("s900 x s900")
+    with pytest.raises(FormatError, match=r"section 'rule.target'"):
+        list(translator.translate_batch(["unknown words", "s900 x s900"], threads=2))
+
+
+def test_a_damaged_language_model_ends_a_search(tmp_path: Path) -> None:
+    table = tmp_path / "rules.table"
+    small_table().write(str(table))
+    (tmp_path / "lm.arpa").write_text(ARPA)
+    for layout in ("fast", "small"):
+        path = tmp_path / layout
+        compile_ngram(tmp_path / "lm.arpa", path, layout=layout)
+        sections = _core.read_sections(str(path), "ngram-lm", 1)
+        data = bytearray(path.read_bytes())
+        data[data.index(sections["table.2"]) + 9] ^= 1
+        path.write_bytes(data)
+        with pytest.raises(FormatError, match="does not fit"):
+            NgramModel(_core.NgramModel.open(str(path), ON_USE), str(path)).score("the house")
+
+
+def test_random_damage_never_changes_a_rule(tmp_path: Path) -> None:
+    path = large_file(tmp_path)
+    expected = rules(_core.RuleTable.open(str(path)))
+    whole = path.read_bytes()
+    draw = random.Random(3)
+    for _ in range(20):
+        data = bytearray(whole)
+        for _ in range(3):
+            data[draw.randrange(64, len(data))] ^= 1 << draw.randrange(8)
+        path.write_bytes(data)
+        try:
+            table = _core.RuleTable.open(str(path), ON_USE)
+        except FormatError:
+            continue
+        refused = 0
+        for rule in range(0, len(table), 97):
+            try:
+                assert (table.rule(rule), table.sparse_features(rule), table.notes(rule)) == expected[rule]
+            except FormatError:
+                refused += 1
+        with pytest.raises(FormatError):
+            table.verify()
+        assert refused < len(expected)
+
+
+def test_a_model_opens_with_damage_that_verify_finds(tmp_path: Path) -> None:
+    damaged_rule(tmp_path).rename(tmp_path / "rules.table")
+    (tmp_path / "lm.arpa").write_text(ARPA)
+    compile_ngram(tmp_path / "lm.arpa", tmp_path / "lm.bin")
+    write_model(tmp_path, "hiero", {"p": -9.0, "lm": 0.1}, SearchOptions())
+    assert str(load(tmp_path).translate("s1 x s1")) == "t1 x"
+    with pytest.raises(FormatError, match=r"rules.table: is damaged: .*'rule.features'"):
+        load(tmp_path, wait=True)
+    with pytest.raises(FormatError, match=r"rules.table: is damaged: .*'rule.features'"):
+        verify_model(tmp_path)
