@@ -447,7 +447,7 @@ std::string table_name(std::size_t order) { return "table." + std::to_string(ord
 template <class Bucket, class Release>
 StreamedSection stream(std::size_t order, std::span<const Bucket> buckets, const Release& release) {
   const std::span<const std::byte> all = std::as_bytes(buckets);
-  const auto produce = [all, release](bool, const StreamedSection::Give& give) {
+  const auto produce = [all, release](const StreamedSection::Give& give) {
     for (std::span<const std::byte> left = all; !left.empty();) {
       const std::span<const std::byte> piece = left.first(std::min(kHeldBytes, left.size()));
       give(piece);
@@ -545,7 +545,7 @@ std::vector<StreamedSection> NgramBuilder::stream_fast() {
   add(order(), last_);
   for (std::size_t i = 0; i < listed_.size(); ++i) {
     const Listed& listed = listed_[i];
-    const auto produce = [&listed](bool, const StreamedSection::Give& give) {
+    const auto produce = [&listed](const StreamedSection::Give& give) {
       std::vector<std::uint32_t> buffer(1 << 18);
       for (std::uint64_t at = 0; at < listed.file->size();) {
         const std::size_t count = std::min<std::uint64_t>(buffer.size(), listed.file->size() - at);
