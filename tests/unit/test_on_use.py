@@ -20,6 +20,7 @@ from treeglot.models import load
 from treeglot.models.model import write_model
 from treeglot.models.verify import verify_model
 from treeglot.rules import open_table
+from treeglot.web.shelf import open_served
 
 ON_USE, BACKGROUND = _core.Opening.on_use, _core.Opening.background
 
@@ -231,3 +232,5 @@ def test_a_model_opens_with_damage_that_verify_finds(tmp_path: Path) -> None:
         load(tmp_path, wait=True)
     with pytest.raises(FormatError, match=r"rules.table: is damaged: .*'rule.features'"):
         verify_model(tmp_path)
+    with pytest.raises(FormatError, match=r"rules.table: is damaged: .*'rule.features'"):
+        open_served(f"de-en={tmp_path}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from treeglot import _core
 from treeglot._core import Hypothesis, Step, Terms
-from treeglot.base.errors import OptionError, UsageError
+from treeglot.base.errors import FormatError, OptionError, UsageError
 from treeglot.decode.confidence import LIST, PROBABILITIES, Confidence, ConfidenceModel
 from treeglot.decode.consensus import ConsensusOptions, ranked
 from treeglot.decode.context import ContextWords
@@ -94,6 +94,8 @@ class Translator:
         self.left_out = matcher.left_out  # rules that are never used, for they would close a circle of labels
         try:
             self._decoder = _core.Decoder(features, matcher, list(self.weights.items()), options)
+        except FormatError:  # a damaged file
+            raise
         except ValueError as error:
             raise OptionError(str(error)) from error
 

@@ -80,7 +80,7 @@ def open_served(place: str, time_limit: float = 0.0) -> Served:
     stamp = stamp_of(folder)
     with _loading, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = load(folder)
+        model = load(folder, wait=True)  # damage must not replace a model that serves
     for each in caught:
         log.warning("model warning", extra={"fields": {"model": folder.name, "problem": str(each.message)}})
     options = model.translator.options
