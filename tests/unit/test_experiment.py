@@ -2,6 +2,7 @@
 
 import base64
 import dataclasses
+import errno
 import json
 import re
 import zlib
@@ -20,6 +21,7 @@ from treeglot.decode import SearchOptions
 from treeglot.evaluate import Bleu
 from treeglot.evaluate.report import ReportOptions
 from treeglot.experiment import Pipeline, load_recipe, steps_of
+from treeglot.experiment.pipeline import Planned, Watcher
 from treeglot.experiment.report import page
 from treeglot.experiment.step import Identity, Output
 from treeglot.models import KINDS
@@ -490,18 +492,31 @@ def test_machines_of_an_engine_change_no_result(tmp_path: Path, monkeypatch: pyt
     parsed = parsed.replace("[lm]", '[parser]\ntrees = "train.zh.tree"\ncycles = 0\n[lm]').replace('"c2d"', '"c2s"')
     (tmp_path / "recipe.toml").write_text(parsed.replace('tune = { method = "none" }', ""))
     called: Counter[str] = Counter()
+    heard: list[str] = []
 
     class Machines(DuckDB):
         def map(self, function: Any, shared: Any, items: Any) -> Any:
-            called[type(getattr(shared, "job", shared)).__name__] += len(items)
+            name = type(getattr(shared, "job", shared)).__name__
+            called[name] += 1
+            if called[name] == 1 and name in ("ParseShard", "SortBlock", "DecodeShard"):
+                super().map(function, shared, items[:1])
+                raise OSError(errno.ENOSPC, "no room")
             return super().map(function, shared, items)
+
+    class Listener(Watcher):
+        def said(self, planned: Planned, line: str) -> None:
+            heard.append(line)
 
     monkeypatch.setattr("treeglot.base.shards.RECORDS", 30)
     monkeypatch.setattr("treeglot.tune.elsewhere.SENTENCES", 30)
     steps = steps_of(load_recipe(tmp_path / "recipe.toml"))
-    for name, engine in (("here", None), ("there", Machines(folder=tmp_path))):
-        Pipeline(steps, tmp_path / name).run(engine=engine)
-    assert {"ParseShard", "SortBlock", "DecodeShard"} <= called.keys() and called["ParseShard"] > 3
+    Pipeline(steps, tmp_path / "here").run()
+    for _ in range(3):  # each goes on with the part that the last one finished
+        with pytest.raises(OSError, match="no room"):
+            Pipeline(steps, tmp_path / "there").run(engine=Machines(folder=tmp_path), watcher=Listener())
+        assert heard[-1] == "1 parts are finished; the same command continues with them"
+    Pipeline(steps, tmp_path / "there").run(engine=Machines(folder=tmp_path), watcher=Listener())
+    assert sum("are from an earlier run" in line for line in heard) == 3
     kept = ("forests.jsonl", "lm.bin", "rules.table", "best.weights", "output.txt", "scores.json")
     found = {path.relative_to(tmp_path / "here") for name in kept for path in (tmp_path / "here").rglob(name)}
     assert {path.name for path in found} == set(kept)

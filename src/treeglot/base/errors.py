@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_REMOTE = re.compile(r"(abfss?|gcs|gs|hdfs|s3|viewfs):/+(?:[^/]*:[^/]*@)?", re.IGNORECASE)
+_REMOTE = re.compile(r"(abfss?|gcs|gs|hdfs|s3|viewfs):/+", re.IGNORECASE)
+_USER = re.compile(r"(\w[\w+.-]*:/+)[^/@]*:(?!\d+/)[^@]*@")  # with a password, which may have slashes
 
 
 def shown(place: str) -> str:
@@ -12,7 +13,10 @@ def shown(place: str) -> str:
 
     >>> shown("s3:/KEY:SECRET@bucket/train.de"), shown("abfs://box@account/a"), shown("train.de")
     ('s3://bucket/train.de', 'abfs://box@account/a', 'train.de')
+    >>> shown("s3a://KEY:SEC/RET@bucket/x"), shown("hdfs://host:8020/a@b")
+    ('s3a://bucket/x', 'hdfs://host:8020/a@b')
     """
+    place = _USER.sub(r"\1", place, count=1)
     match = _REMOTE.match(place)
     return place if match is None else f"{match[1].lower()}://{place[match.end() :]}"
 

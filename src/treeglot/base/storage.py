@@ -70,7 +70,7 @@ def find_uri(path: PathLike) -> str | None:
     if scheme not in SCHEMES:
         if "://" not in text and Path(f"{match[1]}:").exists():  # a folder with such a name
             return None
-        raise UsageError(f"{text}: the scheme {match[1]!r} is unknown; expected one of {', '.join(SCHEMES)}")
+        raise UsageError(f"{shown(text)}: the scheme {match[1]!r} is unknown; expected one of {', '.join(SCHEMES)}")
     return f"file:///{rest}" if scheme == "file" else f"{scheme}://{rest}"
 
 

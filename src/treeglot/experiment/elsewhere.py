@@ -27,9 +27,9 @@ def parse_elsewhere(parser: GrammarParser, engine: Engine, task: Task) -> list[P
     folder = Path(parser.name).resolve()
     alone = dataclasses.replace(parser.options, threads=1)
     job = ParseShard(str(folder), alone, parser.level, str(task.out), "jsonl", 0)
-    shards, out = shards_of(read_text(task.inputs["sentences"]), RECORDS), task.out / "forests"
+    shards = shards_of(read_text(task.inputs["sentences"]), RECORDS)
     key = state_of(folder)
-    with in_shards(job, shards, out, engine, key=key, threads=task.threads, report=task.report) as parts:
+    with in_shards(job, shards, task.out, engine, key=key, threads=task.threads, report=task.report) as parts:
         for part in parts:
             parser.take(**part.facts)
         return [forest for part in parts for forest in read(part.path, "jsonl")]

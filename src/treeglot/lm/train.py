@@ -53,6 +53,7 @@ def train_ngram(
     name: str | None = None,
     progress: Progress | None = None,
     machines: Machines | None = None,
+    parts: PathLike | None = None,
     report: Callable[[str], None] = lambda line: None,
 ) -> Training:
     """Estimate an n-gram model from a text: a file, `-` for standard input, or lines or lists of words.
@@ -64,6 +65,7 @@ def train_ngram(
     `fallback` replaces them with a `DiscountWarning`; with None this is an error. Messages call the text `name`. With
     `classes`, the model is over the classes of the words. The result does not depend on `memory` and `threads`. With
     `machines`, which need `out`, their tasks count blocks of the text, and the counts are merged here (docs/scale.md).
+    They exchange files beside `parts`, or beside `out`.
 
     >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
     >>> training = train_ngram(lines, order=2)
@@ -83,7 +85,7 @@ def train_ngram(
     elif out is None:
         raise UsageError("machines count n-grams for a file; expected `out`")
     else:
-        name = _count_elsewhere(trainer, options, text, name, progress, out, machines, report)
+        name = _count_elsewhere(trainer, options, text, name, progress, parts or out, machines, report)
     training = _finish(trainer, name, out, progress, classes)
     for failed, problem in training.report.fallbacks:
         used = ", ".join(f"{amount:g}" for amount in training.report.discounts[failed - 1])

@@ -84,10 +84,10 @@ class RemoteTranslator:
         alone = hopes and dataclasses.replace(hopes, references=())
         job = DecodeShard(self.open, self.signature, dict(weights), kbest, self.like.distinct, alone)
         shards = shards_of(zip(sources, shares, strict=True), SENTENCES)
-        out, threads = Path(self.folder) / "kbest", self.like.threads
+        threads = self.like.threads
         opening = self.opening or self.signature  # weights change from one iteration to the next, the model does not
         given: dict[str, Any] = {"key": self.opening, "opening": opening, "threads": threads, "report": self.report}
-        with in_shards(job, shards, out, self.machines, **given) as parts:
+        with in_shards(job, shards, self.folder, self.machines, **given) as parts:
             for part in parts:
                 for line, problem in part.facts["refused"]:
                     self.like.refused(line, problem)
