@@ -331,7 +331,7 @@ JointModel train_joint(const JointCorpus& corpus, const JointCorpus& held_out, c
     throw std::invalid_argument("no sentence pair has links; expected word alignments");
   if (options.parse && corpus.parse_kind() == ParseKind::none)
     throw std::invalid_argument("no sentence pair has a parse; expected parses of the source sentences");
-  if (options.parse && held_out.parse_kind() != corpus.parse_kind())
+  if (options.parse && held_out.parse_kind() != ParseKind::none && held_out.parse_kind() != corpus.parse_kind())
     throw std::invalid_argument("held-out sentence pairs have " + std::string(parse_kind_name(held_out.parse_kind())) +
                                 "; expected " + std::string(parse_kind_name(corpus.parse_kind())));
   if (corpus.examples() > Symbols::kNone) throw std::length_error("a corpus has fewer than 2^32 target words");

@@ -64,7 +64,6 @@ def test_scores_are_means(shapes: list[dict[str, Any]], tmp_path: Path) -> None:
     ("other", "problem"),
     [
         ({"history": 2}, "joint model 2 has history 2; the first has 3"),
-        ({"heads": True, "history": 4}, "joint model 2 has history 4; the first has 3"),
         ({"parse": 1}, "joint model 2 has parse 1; the first has 0"),
         ({"second": 16}, "another number of hidden layers"),
         ({"source": ["das", "war", "ein", "haus"]}, "joint model 2 has other source words than the first"),
@@ -77,6 +76,12 @@ def test_what_is_not_alike_is_refused(other: dict[str, Any], problem: str) -> No
         average(models)
     with pytest.raises(UsageError, match="no joint model to average"):
         average([])
+
+
+def test_networks_over_words_and_over_heads_are_not_alike() -> None:
+    models = [random_model(SOURCE, TARGET, history=4, heads=heads) for heads in (False, True)]
+    with pytest.raises(UsageError, match="joint model 2 has heads 1; the first has 0"):
+        average(models)
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

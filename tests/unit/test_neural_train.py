@@ -229,8 +229,17 @@ def test_threads_and_a_kill_do_not_change_a_model_over_heads(tmp_path: Path) -> 
 
     with pytest.raises(KeyboardInterrupt):
         train_joint(given, options, state=tmp_path / "state", report=kill)
-    train_joint(given, options, state=tmp_path / "state").write(str(tmp_path / "model"))
+    epochs: list[int] = []
+    again = train_joint(given, options, state=tmp_path / "state", report=lambda epoch: epochs.append(epoch.epoch))
+    again.write(str(tmp_path / "model"))
+    assert epochs == [2]
     assert (tmp_path / "model").read_bytes() == found[0]
+    at = next(number for number, pair in enumerate(given) if len(pair[1]) > 2)
+    first = [-1, *range(len(given[at][1]) - 1)]
+    assert given[at][4] is not None and given[at][4].heads.tolist() != first
+    others = [*given[:at], (*given[at][:4], Dependency(given[at][1], first)), *given[at + 1 :]]
+    with pytest.warns(UserWarning, match="the state of a run with other data or options"):
+        train_joint(others, options, state=tmp_path / "state")
 
 
 def test_what_a_model_over_heads_cannot_learn_from_is_refused() -> None:
@@ -243,6 +252,17 @@ def test_what_a_model_over_heads_cannot_learn_from_is_refused() -> None:
         train_joint(treeless, options, dev=[])
     with pytest.warns(UserWarning, match="5 sentence pairs have no target dependency tree, and are left out"):
         train_joint(parsed_pairs(40), dataclasses.replace(options, epochs=1))
+    held_out = [(*pair[:4], None) if number % 10 == 0 else pair for number, pair in enumerate(parsed_pairs(45), 1)]
+    held_out[19] = ([], [], Alignment([]), None, None)
+    problem = (
+        "one sentence pair of 10 is held out, 4 in all, and all of these were left out: "
+        "3 without a target dependency tree and 1 with an empty side; expected dev pairs, or a smaller held_out"
+    )
+    with pytest.warns(UserWarning, match="have no target"), pytest.raises(UsageError, match=problem):
+        train_joint(held_out, options)
+    with pytest.warns(UserWarning, match="2 dev pairs have no target dependency tree"):
+        whole = [pair for pair in parsed_pairs(40) if pair[4] is not None]
+        train_joint(whole, dataclasses.replace(options, epochs=1), dev=held_out[1:10])
     longer: list[ParsedPair] = [(["s1"], ["t1"], Alignment(), None, Dependency(["t1", "t2"], [-1, 0]))]
     with pytest.raises(UsageError, match="a tree of 2 words for a target sentence of 1; expected the same words"):
         train_joint(longer, options)
@@ -311,9 +331,24 @@ def test_parses_that_cannot_be_learnt_from_are_refused() -> None:
         train_joint(given, options)
     with pytest.raises(UsageError, match="held-out sentence pairs have dependencies; expected constituents"):
         train_joint(parsed_pairs(40), options, dev=parsed_pairs(10, DEPENDENCIES))
+    with pytest.raises(UsageError, match="dev pair 1: a parse of 2 words for a source sentence of 1"):
+        train_joint(
+            parsed_pairs(40), options, dev=[(["s1"], ["t1"], Alignment(), Tree.parse("(NP (T s1) (T s2))"), None)]
+        )
     longer = [(["s1"], ["t1"], Alignment(), Tree.parse("(NP (T s1) (T s2))"), None)]
     with pytest.raises(UsageError, match="a parse of 2 words for a source sentence of 1; expected the same words"):
         train_joint(longer, options)
+
+
+def test_epochs_may_be_judged_by_pairs_whose_parses_failed(tmp_path: Path) -> None:
+    options = dataclasses.replace(SMALL, parse=True, epochs=2)
+    failed: list[ParsedPair] = [(*pair[:3], None, None) for pair in parsed_pairs(10)]
+    epochs: list[_core.JointEpoch] = []
+    model = train_joint(parsed_pairs(60), options, dev=failed, report=epochs.append)
+    assert model.facts["parse"] == CONSTITUENTS
+    scores = [score for pair in failed for score in Reference(model).score(*pair[:3], Tree(), normalise=True)]
+    best = min(epoch.perplexity for epoch in epochs)
+    assert best == pytest.approx(np.exp(-np.mean(scores)), rel=1e-3)
 
 
 def unlike_pairs(count: int) -> list[LinkedPair]:
@@ -566,6 +601,71 @@ def test_the_command_reads_parses(tmp_path: Path, suffix: str, capsys: pytest.Ca
     assert main([*command, *parses, *dev]) == 2
     assert "--source-parses and --dev-source-parses belong together" in capsys.readouterr().err
     assert main([*command, *parses, *dev, f"--dev-{parses[0][2:]}", parses[1]]) == 0
+
+
+def test_the_command_reads_dependencies_without_tags(tmp_path: Path) -> None:
+    given: list[ParsedPair] = []
+    for source, target, links in pairs(60):
+        relations = ["root", *["dep"] * (len(source) - 1)]
+        parse = Dependency(source, [at - 1 for at in range(len(source))], [], relations)
+        given.append((source, target, links, parse, None))
+    files = written(tmp_path, [pair[:3] for pair in given])
+    write(tmp_path / "parses.conllu", [pair[3] for pair in given])
+    out, size = tmp_path / "joint.bin", ["--embedding", "16", "--hidden", "16", "--epochs", "1", "--held-out", "10"]
+    parses = ["--source-parses", str(tmp_path / "parses.conllu")]
+    assert main(["neural", "train", *files, "-o", str(out), *size, *parses]) == 0
+    options = JointOptions(embedding=16, hidden=16, epochs=1, held_out=10, parse=True)
+    train_joint(given, options).write(str(tmp_path / "expected"))
+    assert out.read_bytes() == (tmp_path / "expected").read_bytes()
+    assert "label dep" in load_joint(out).source_words()
+
+
+def test_the_command_refuses_dev_files_before_it_reads_the_corpus(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [pair for pair in parsed_pairs(60) if pair[3] is not None and pair[4] is not None]
+    files = written(tmp_path, [pair[:3] for pair in given])
+    write(tmp_path / "parses.tree", [pair[3] for pair in given])
+    write(tmp_path / "trees.conllu", [pair[4] for pair in given])
+    (tmp_path / "few.tree").write_text("(TOP (T s1))\n")
+    (tmp_path / "wrong").write_text("0-99\n" * len(given))
+    unread = [str(tmp_path / "missing")] * 3  # an error names it if it is read
+    names = ("source", "target", "alignments")
+    dev = {f"--dev-{name}": file for name, file in zip(names, files, strict=True)}
+    parses, trees = str(tmp_path / "parses.tree"), str(tmp_path / "trees.conllu")
+
+    def problem(*more: str, **changed: str) -> str:
+        given = dev | {f"--dev-{name}": file for name, file in changed.items()}
+        options = [word for option in given.items() for word in option]
+        assert main(["neural", "train", *unread, "-o", str(tmp_path / "out"), *options, *more]) != 0
+        return capsys.readouterr().err
+
+    assert "wrong:1: link 0-99" in problem(alignments=str(tmp_path / "wrong"))
+    assert "few.tree" in problem("--source-parses", parses, "--dev-source-parses", str(tmp_path / "few.tree"))
+    said = problem("--source-parses", parses, "--dev-source-parses", trees)
+    assert f"--dev-source-parses {trees} has dependencies; expected constituents, which {parses} has" in said
+    said = problem("--target-dependencies", trees, "--dev-target-dependencies", parses)
+    assert f"--dev-target-dependencies {parses}: the format" in said and "not dependencies" in said
+    said = problem("--source-heads=english", "--source-parses", parses, "--dev-source-parses", trees)
+    assert f"--source-heads makes dependencies of source trees, and {trees} has dependencies already" in said
+    assert "missing" in problem()
+
+
+def test_files_and_options_of_the_command_that_contradict_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [pair for pair in parsed_pairs(20) if pair[3] is not None and pair[4] is not None]
+    files = written(tmp_path, [pair[:3] for pair in given])
+    write(tmp_path / "parses.tree", [pair[3] for pair in given])
+    write(tmp_path / "trees.conllu", [pair[4] for pair in given])
+    command = ["neural", "train", *files, "-o", str(tmp_path / "out")]
+    for option, file, flag in (
+        ("source-parses", "parses.tree", "parse"),
+        ("target-dependencies", "trees.conllu", "heads"),
+    ):
+        assert main([*command, f"--{option}", str(tmp_path / file), f"--no-{flag}"]) == 2
+        assert f"--no-{flag} and --{option} contradict each other; expected one of them" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_command_makes_dependencies_of_trees(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

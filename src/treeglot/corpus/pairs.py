@@ -35,6 +35,7 @@ class Needs:
     source_heads: str = "chinese"
     target_heads: str = "english"
     target_style: str = "table"
+    source_tags: bool = True  # whether source dependencies without tags are an error
     tags: bool = False  # whether target dependencies without tags are an error
     skip_bad: bool = False  # leave out parses whose words are not the text's, and count them
 
@@ -244,7 +245,7 @@ class _SideReader:
                     elif self.as_parsed:
                         self.counts.respelt += 1
                         words = parsed
-            if self.field == "source_dependency" and len(value) and not value.tags:
+            if self.field == "source_dependency" and self.needs.source_tags and len(value) and not value.tags:
                 raise self._error(number, "it has no tags; rules of dependency trees need them")
             if self.field == "target_dependency":
                 value = self._target_dependency(number, text, value)

@@ -61,9 +61,9 @@ def train_joint(
     every = options.held_out if dev is None else 0
     corpus, held_out = _corpora(pairs, every, options)
     if dev is not None:
-        held_out, _ = _corpora(dev, 0, options)
+        held_out, _ = _corpora(dev, 0, options, "dev pair")
     elif len(corpus) and not len(held_out):
-        raise UsageError(f"there are {len(corpus)} sentence pairs, and one of {every} is held out: none is")
+        _refuse_none_held_out(corpus, held_out, every)
     if state:
         Path(state).mkdir(parents=True, exist_ok=True)
         _tell_unused(Path(state), options.networks)
@@ -73,6 +73,15 @@ def train_joint(
         if state:
             with suppress(OSError):  # it has the state of a run that has begun
                 Path(state).rmdir()
+
+
+def _refuse_none_held_out(corpus: JointCorpus, held_out: JointCorpus, every: int) -> None:
+    """Say why no pair is held out: there are too few, or all of them were left out."""
+    if left_out := held_out.treeless + held_out.empty:
+        problem = f"one sentence pair of {every} is held out, {left_out:,} in all, and all of these were left out"
+        reasons = f"{held_out.treeless:,} without a target dependency tree and {held_out.empty:,} with an empty side"
+        raise UsageError(f"{problem}: {reasons}; expected dev pairs, or a smaller held_out")
+    raise UsageError(f"there are {len(corpus)} sentence pairs, and one of {every} is held out: none is")
 
 
 def _tell_unused(folder: Path, networks: int) -> None:
@@ -113,7 +122,7 @@ def _trained(
 
 
 def _corpora(
-    pairs: Iterable[LinkedPair | ParsedPair], every: int, options: JointOptions
+    pairs: Iterable[LinkedPair | ParsedPair], every: int, options: JointOptions, called: str = "sentence pair"
 ) -> tuple[JointCorpus, JointCorpus]:
     """The pairs, and those that are held out: each `every`th, none if it is 0."""
     both = [JointCorpus(options.lexical, options.heads) for _ in range(2)]
@@ -124,9 +133,9 @@ def _corpora(
                 *pair[:3], parse if options.parse else None, tree if options.heads else None
             )
         except ValueError as error:
-            raise UsageError(f"sentence pair {number}: {error}") from error
+            raise UsageError(f"{called} {number}: {error}") from error
     if missing := both[0].treeless + both[1].treeless:
-        warnings.warn(f"{missing:,} sentence pairs have no target dependency tree, and are left out", stacklevel=3)
+        warnings.warn(f"{missing:,} {called}s have no target dependency tree, and are left out", stacklevel=3)
     return both[0], both[1]
 
 
