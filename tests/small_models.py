@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from treeglot import ParseForest, Tree
+from treeglot._core import ScoreKind
 from treeglot.corpus import Corpus
+from treeglot.graph import Builder
 from treeglot.models import KINDS, Model, train
 from treeglot.models.reading import with_words
 from treeglot.syntax import read
@@ -39,6 +41,16 @@ def parsed(name: str, words: list[str]) -> Any:
     if isinstance(value, Tree):
         return with_words(ParseForest.from_tree(value), words).viterbi()  # type: ignore[union-attr]
     return with_words(value, words)
+
+
+def unparsed(words: list[str]) -> ParseForest:
+    """What a parser gives that found no parse."""
+    builder = Builder()
+    builder.add_nodes(len(words))
+    for word in range(len(words)):
+        builder.add_edge(word, [])
+    spans = [(at, at + 1) for at in range(len(words))]
+    return ParseForest(builder.freeze(None).graph, words, spans, [0.0] * len(words), ScoreKind.posterior)
 
 
 def trained(kind: str, folder: Path, **more: Any) -> Model:

@@ -24,8 +24,11 @@ FeatureSet::Factory factory(const std::shared_ptr<const JointModel>& model,
                               " words of history; expected at most " + std::to_string(kMostHistory));
 }
 
-// What the parse of a sentence says. A dependency tree may be one that the matcher made of a forest.
+// What the parse of a sentence says. A dependency tree may be one that the matcher made of a forest. A failed parse
+// says nothing, of either kind.
 ParseContext context_of(const SearchedSentence& sentence, ParseKind kind) {
+  if (sentence.parse != nullptr && !sentence.parse->parsed())
+    return {kind, std::vector<std::string>(sentence.source.size() * kParseInputs)};
   if (kind == ParseKind::constituents && sentence.parse != nullptr) return parse_context(*sentence.parse);
   if (kind == ParseKind::dependencies) {
     if (sentence.dependency != nullptr) return parse_context(*sentence.dependency);

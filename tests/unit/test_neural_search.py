@@ -11,13 +11,16 @@ from typing import Any
 
 import pytest
 from neural_models import CONSTITUENTS, DEPENDENCIES, Reference, random_model, slow_affiliations
-from small_models import LINES, sources, trained
+from small_models import LINES, sources, trained, unparsed
 
 from treeglot import FormatError, ParseForest, UsageError
 from treeglot._core import Hypothesis
+from treeglot.base.errors import OptionError
 from treeglot.cli import main
 from treeglot.decode import Translator
 from treeglot.decode.constraints import Constraints
+from treeglot.decode.translator import network_feature
+from treeglot.decode.weights import write_weights
 from treeglot.foreign.export import export
 from treeglot.models import load
 from treeglot.models.joint import join
@@ -132,7 +135,13 @@ def test_a_lexical_network_scores_the_translation_of_each_source_word(models: di
             assert hypothesis.features["neural_lexical"] == pytest.approx(sum(expected), abs=1e-4)
 
 
-PARSED_KINDS = {"c2s": CONSTITUENTS, "c2d": CONSTITUENTS, "t2s": CONSTITUENTS, "dep2str-aug": DEPENDENCIES}
+PARSED_KINDS = {
+    "c2s": CONSTITUENTS,
+    "c2d": CONSTITUENTS,
+    "t2s": CONSTITUENTS,
+    "dep2str": DEPENDENCIES,
+    "dep2str-aug": DEPENDENCIES,
+}
 TINY = JointOptions(embedding=16, hidden=16, epochs=1, batch=16, held_out=2, parse=True)
 
 
@@ -184,6 +193,34 @@ def test_a_network_sees_dependencies_that_are_made_of_a_forest(parsed_models: di
             assert hypothesis.features["neural"] == pytest.approx(sum(expected), abs=1e-4)
 
 
+@pytest.mark.parametrize("kinds", [["c2s"], ["dep2str"], ["dep2str-aug"], ["hiero", "dep2str"], ["c2s", "dep2str"]])
+def test_a_failed_parse_says_nothing(
+    parsed_models: dict[str, Any], models: dict[str, Any], kinds: list[str], tmp_path: Path
+) -> None:
+    model = parsed_models[kinds[0]] if len(kinds) == 1 else None
+    if model is None:
+        folders = {kind: (parsed_models.get(kind) or models[kind]).directory for kind in kinds}
+        join(folders, tmp_path / "joint", report=lambda line: None)
+        network = Path(parsed_models["dep2str"].directory) / "neural.bin"
+        model = add_neural(tmp_path / "joint", network, name="parsed")
+    networks = {network_feature(name): network for name, network in model.translator.networks.items()}
+    networks = {"neural": model.translator.neural, **networks}
+    seeing = {name: network for name, network in networks.items() if network.facts["parse"]}
+    assert seeing
+    [found] = model.translator.translate_batch([model.reader.kind.prepare(unparsed(LINES[0]))], 5)
+    assert found.hypotheses, found.problem
+    for name, network in seeing.items():
+        nothing = unparsed(LINES[0]) if network.facts["parse"] == CONSTITUENTS else Dependency([], [], [])
+        for hypothesis in found.hypotheses:
+            joint = Alignment([(at, i) for i, at in enumerate(hypothesis.affiliations)])
+            links = joint if network.facts["history"] else Alignment(hypothesis.links)
+            expected = Reference(network).score(found.words, hypothesis.text.split(), links, nothing)
+            assert hypothesis.features[name] == pytest.approx(sum(expected), abs=1e-4)
+    explained = model.explain(unparsed(LINES[0]))
+    shown = sum(one.score for one in explained.networks["lexical"])
+    assert shown == pytest.approx(explained.translation.best.features["neural_lexical"], abs=1e-4)
+
+
 def test_what_has_no_parse_is_refused_by_a_network_that_sees_parses(
     parsed_models: dict[str, Any], models: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -202,7 +239,8 @@ def test_what_has_no_parse_is_refused_by_a_network_that_sees_parses(
         problem = f"sees constituents of source parses, and a {kind} model reads {reads}; expected a network that sees"
         with pytest.raises(UsageError, match=problem):
             add_neural(models[kind].directory, network)
-    add_neural(models["c2d"].directory, network, name="parsed", weight=0.0)
+    shutil.copytree(models["c2d"].directory, tmp_path / "c2d")
+    assert "parsed" in add_neural(tmp_path / "c2d", network, name="parsed", weight=0.0).translator.networks
     problem = (
         r"network.parse is true, and a hiero model translates sentences without parses; expected false, or another"
     )
@@ -236,6 +274,48 @@ def test_a_network_over_heads_scores_the_trees_of_the_output(kind: str, tmp_path
     assert shown == pytest.approx(explained.translation.best.features["neural"], abs=1e-4)
 
 
+def test_a_joint_model_takes_networks_that_see_what_a_part_reads(
+    parsed_models: dict[str, Any], models: dict[str, Any], tmp_path: Path
+) -> None:
+    networks = {kind: Path(parsed_models[kind].directory) / "neural.bin" for kind in ("c2s", "dep2str")}
+    for number, (kinds, reads) in enumerate(
+        {
+            ("hiero", "dep2str"): {"dep2str": "dependencies"},
+            ("hiero", "c2d"): {"c2s": "constituents"},
+            ("c2d", "dep2str"): {"c2s": "constituents", "dep2str": "dependencies"},
+        }.items()
+    ):
+        folder = tmp_path / str(number)
+        join({kind: models[kind].directory for kind in kinds}, folder)
+        for kind, network in networks.items():
+            if kind in reads:
+                made = add_neural(folder, network, name="parsed")
+                given = sources("c2d" if "c2d" in kinds else "dep2str")[0]
+                [found] = made.translator.translate_batch([made.reader.kind.prepare(given)], 1)
+                assert found.hypotheses and "neural_parsed" in found.best.features, found.problem
+                continue
+            before = (folder / "model.toml").read_bytes()
+            [read] = reads.values()
+            [seen] = {"constituents", "dependencies"} - {read}
+            problem = f"sees {seen} of source parses, and the parts of the joint model read {read}"
+            with pytest.raises(UsageError, match=problem):
+                add_neural(folder, network, name="parsed")
+            assert (folder / "model.toml").read_bytes() == before
+
+
+def test_a_translator_refuses_a_network_over_heads_without_trees(models: dict[str, Any]) -> None:
+    heads = random_model(["a"], ["b"], heads=True, history=4)
+    rules = models["hiero"].translator.table
+    problem = "is a network over heads, and outputs have no dependency trees; expected a setup with dependency models"
+    with pytest.raises(OptionError, match=f"neural {problem}"):
+        Translator(rules, {"neural": 0.1}, neural=heads)
+    with pytest.raises(OptionError, match=f"neural_more {problem}"):
+        Translator(rules, {"neural_more": 0.1}, networks={"more": heads})
+    made = models["c2d"].translator
+    trees = Translator(made.table, {"neural": 0.1}, setup=made.setup, neural=heads)
+    assert "ill_formed" in trees.features and trees.makes_trees
+
+
 def test_a_network_over_heads_needs_a_model_that_makes_trees(models: dict[str, Any], tmp_path: Path) -> None:
     random_model(["a"], ["b"], heads=True, history=4).write(str(tmp_path / "heads.bin"))
     problem = "is a network over heads, and a hiero model makes no dependency trees; expected a kind such as s2d or c2d"
@@ -246,11 +326,35 @@ def test_a_network_over_heads_needs_a_model_that_makes_trees(models: dict[str, A
         trained("hiero", tmp_path / "model", options=options)
     folder = tmp_path / "c2d"
     shutil.copytree(models["c2d"].directory, folder)
-    add_neural(folder, tmp_path / "heads.bin", name="heads")
+    before = add_neural(folder, tmp_path / "heads.bin", name="heads").weights
+    assert before["neural_heads"] and before["word_penalty"] != models["c2d"].weights["word_penalty"]
     said: list[str] = []
-    joint = join({"c2d": folder, "hiero": models["hiero"].directory}, tmp_path / "joint", report=said.append)
+    parts = {"c2d": folder, "hiero": models["hiero"].directory}
+    joint = join(parts, tmp_path / "joint", report=said.append)
     assert "heads" not in joint.translator.networks
     assert any("c2d: its network heads is left out, for it needs trees of all that is shared" in line for line in said)
+    plain = join({**parts, "c2d": models["c2d"].directory}, tmp_path / "plain")
+    assert joint.weights == pytest.approx(plain.weights)
+    assert not joint.translator.unknown_weights
+
+
+def test_a_joint_weight_is_not_that_of_a_network_that_is_left_out(models: dict[str, Any], tmp_path: Path) -> None:
+    random_model(["a"], ["b"], heads=True, history=4).write(str(tmp_path / "heads.bin"))
+    folder = tmp_path / "c2d"
+    shutil.copytree(models["c2d"].directory, folder)
+    write_weights(folder / "weights.txt", models["c2d"].weights | {"neural": 1.5})
+    add_neural(folder, tmp_path / "heads.bin")
+    hiero = models["hiero"].weights
+    said: list[str] = []
+    joint = join({"c2d": folder, "hiero": models["hiero"].directory}, tmp_path / "joint", report=said.append)
+    assert any("c2d: its network is left out" in line for line in said)
+    assert joint.translator.neural.facts["heads"] == 0 and not joint.translator.unknown_weights
+    assert joint.weights["neural"] == pytest.approx(hiero["neural"] * joint.weights["lm"] / hiero["lm"])
+    scaled = {}
+    for name, weights in {"c2d": models["c2d"].weights, "hiero": hiero}.items():
+        given_back = 2 * 1.5 if name == "c2d" else 0.0
+        scaled[name] = (weights["word_penalty"] - given_back) * joint.weights["lm"] / weights["lm"]
+    assert joint.weights["word_penalty"] == pytest.approx(sum(scaled.values()) / 2)
 
 
 def test_a_plain_language_model_and_a_mean_score_as_numpy_does(tmp_path: Path) -> None:

@@ -91,6 +91,10 @@ class Translator:
         if context is not None:
             features.add_context(context.source, context.target)
         matcher = setup(features, options)
+        for name, network in {**({} if neural is None else {"": neural}), **self.networks}.items():
+            if network.facts["heads"] and not features.trees:
+                problem = f"{network_feature(name)} is a network over heads, and outputs have no dependency trees"
+                raise OptionError(f"{problem}; expected a setup with dependency models")
         self.left_out = matcher.left_out  # rules that are never used, for they would close a circle of labels
         try:
             self._decoder = _core.Decoder(features, matcher, list(self.weights.items()), options)

@@ -19,7 +19,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from functools import reduce
+from functools import cached_property, reduce
 from pathlib import Path
 
 from treeglot import _core
@@ -36,7 +36,7 @@ from treeglot.models.artefacts import CONTEXT, JOINED, SOURCE_HEADS, load_artefa
 from treeglot.models.kind import Kind
 from treeglot.models.kinds import JOINT, find_kind
 from treeglot.models.model import Model, ModelFile, check_part_names, move_in, write_model
-from treeglot.models.neural import network_file
+from treeglot.models.neural import network_file, without_neural
 from treeglot.models.train import install_model, refuse_tuned
 from treeglot.rules.corrections import CORRECTIONS, Corrections
 from treeglot.rules.table import open_table
@@ -62,8 +62,21 @@ class Part:
     @property
     def weights(self) -> dict[str, float]:
         """Its weights, without those of features that joint models do not have."""
-        found = read_weights(self.folder / self.file.weights)
+        found = reduce(without_neural, self.over_heads, read_weights(self.folder / self.file.weights))
         return {name: weight for name, weight in found.items() if name not in DEPENDENCY_FEATURES}
+
+    @cached_property
+    def over_heads(self) -> list[str]:
+        """Its networks that score dependency trees, which a joint model does not make, by name."""
+        files = self.file.every_network.items()
+        opened = {name: _core.JointModel.open(str(self.folder / file), False) for name, file in files}
+        return [name for name, network in opened.items() if network.facts["heads"]]
+
+    @property
+    def networks(self) -> dict[str, Path]:
+        """The files of its other networks, by name."""
+        files = self.file.every_network.items()
+        return {name: self.folder / file for name, file in files if name not in self.over_heads}
 
 
 def joint_kind(parts: Mapping[str, Kind]) -> Kind:
@@ -205,27 +218,20 @@ def _lay_lms(parts: Sequence[Part], folder: Path, report: Callable[[str], None])
 def _lay_networks(parts: Sequence[Part], folder: Path, report: Callable[[str], None]) -> dict[str, str]:
     """Put the networks that parts have into the folder, each from the first part that has it; their files by name."""
     files = {}
-    for name in dict.fromkeys(name for part in parts for name in part.file.every_network):
-        given = [part for part in parts if name in part.file.every_network and not _needs_trees(part, name, report)]
-        if not given:
-            continue
-        first = given[0].folder / given[0].file.every_network[name]
+    for part in parts:
+        for name in part.over_heads:
+            called = f"network {name}".strip()
+            report(f"{part.name}: its {called} is left out, for it needs trees of all that is shared")
+    for name in dict.fromkeys(name for part in parts for name in part.networks):
+        given = [part for part in parts if name in part.networks]
+        first = given[0].networks[name]
         files[name] = network_file(name)
         _link(first, folder / files[name])
-        others = [p.name for p in given if not filecmp.cmp(first, p.folder / p.file.every_network[name], shallow=False)]
+        others = [p.name for p in given if not filecmp.cmp(first, p.networks[name], shallow=False)]
         if others:
             feature = network_feature(name)
             report(f"{given[0].name}: its neural model is used as {feature}; {', '.join(others)} had another")
     return files
-
-
-def _needs_trees(part: Part, name: str, report: Callable[[str], None]) -> bool:
-    """Whether a network scores dependency trees, which a joint model does not make; then it says so."""
-    heads = bool(_core.JointModel.open(str(part.folder / part.file.every_network[name]), False).facts["heads"])
-    if heads:
-        called = f"network {name}".strip()
-        report(f"{part.name}: its {called} is left out, for it needs trees of all that is shared")
-    return heads
 
 
 def _lay_context(parts: Sequence[Part], folder: Path, report: Callable[[str], None]) -> str:

@@ -75,7 +75,7 @@ def usual_name(model: _core.JointModel) -> str:
 def seen_parse(model: _core.JointModel, found: _core.Translation) -> SourceParse | None:
     """What a network saw of a translated sentence; None for one that sees no parses."""
     if model.facts["parse"] == PARSES.index("dependencies") and not isinstance(found.given, Dependency):
-        return found.tree
+        return found.tree or Dependency([], [], [])  # a failed parse says nothing
     return found.given if isinstance(found.given, ParseForest | Dependency) else None
 
 
@@ -100,6 +100,19 @@ def with_neural(weights: Mapping[str, float], weight: float = WEIGHT, name: str 
     """
     words = weights.get("word_penalty", 0.0) + PER_WORD * weight
     return {**weights, "word_penalty": words, network_feature(name): weight}
+
+
+def without_neural(weights: Mapping[str, float], name: str = "") -> dict[str, float]:
+    """Weights without that of a network which `with_neural` added, and with the word penalty from before.
+
+    >>> without_neural({"lm": 0.5, "word_penalty": 1.2, "neural": 0.1})
+    {'lm': 0.5, 'word_penalty': 1.0}
+    """
+    feature = network_feature(name)
+    if feature not in weights:
+        return dict(weights)
+    words = weights.get("word_penalty", 0.0) - PER_WORD * weights[feature]
+    return {own: weight for own, weight in weights.items() if own != feature} | {"word_penalty": words}
 
 
 def parses_of(kind: Kind) -> str:
@@ -222,10 +235,15 @@ def add_neural(folder: PathLike, network: PathLike, *, weight: float = WEIGHT, n
         if file.kind == JOINT:
             raise UsageError(f"{network} is a network over heads; expected another one for a joint model")
         _refuse_heads(find_kind(file.kind), str(network))
-    seen = PARSES[opened.facts["parse"]]
-    if seen and file.kind != JOINT and seen != (read := parses_of(find_kind(file.kind))):
-        problem = f"{network} sees {seen} of source parses, and a {file.kind} model reads {read or 'no parses'}"
-        raise UsageError(f"{problem}; expected a network that sees what the model reads")
+    if seen := PARSES[opened.facts["parse"]]:
+        # Parts of a joint model read the same input; those of dependencies make them of its trees.
+        kinds = file.parts.values() if file.kind == JOINT else [file.kind]
+        if seen not in (read := {parses_of(find_kind(kind)) for kind in kinds} - {""}):
+            reads = " and ".join(sorted(read)) or "no parses"
+            problem = f"{network} sees {seen} of source parses, and a {file.kind} model reads {reads}"
+            if file.kind == JOINT:
+                problem = f"{network} sees {seen} of source parses, and the parts of the joint model read {reads}"
+            raise UsageError(f"{problem}; expected a network that sees what the model reads")
     lexical = is_lexical(opened)
     if name == "":
         raise UsageError("the network's name is empty; expected letters, or no name for the usual one")
