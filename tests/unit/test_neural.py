@@ -223,6 +223,19 @@ def test_a_written_model_is_the_same(tmp_path: Path) -> None:
     assert again.score(SOURCE, TARGET, links)[0].tolist() == model.score(SOURCE, TARGET, links)[0].tolist()
 
 
+def test_the_numbers_of_the_file_have_the_documented_order(tmp_path: Path) -> None:
+    sizes = {"before": 5, "after": 6, "embedding": 32, "hidden": 48, "second": 16}
+    model = random_model(
+        SOURCE, TARGET, history=4, heads=True, parse=2, source_fallbacks=["<*us>"], target_fallbacks=["<*e>"], **sizes
+    )
+    model.write(str(tmp_path / "joint.bin"))
+    content = _core.read_sections(str(tmp_path / "joint.bin"), KIND, VERSION)["model"]
+    names = ("history", "before", "after", "has_source", "heads", "embedding", "hidden", "second")
+    names += ("source_fallbacks", "target_fallbacks", "sentence", "parse")
+    assert dict(zip(names, struct.unpack("<3I2H5I2H", content), strict=True)) == model.facts
+    assert model.facts["heads"] == 1 and model.facts["parse"] == 2
+
+
 def test_damage_is_found(tmp_path: Path) -> None:
     path = tmp_path / "joint.bin"
     random_model(SOURCE, TARGET, second=16).write(str(path))
