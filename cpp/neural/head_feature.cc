@@ -76,16 +76,10 @@ class HeadFeature::Arcs {
 
 HeadFeature::HeadFeature(std::shared_ptr<const JointModel> model, std::shared_ptr<const std::vector<std::uint32_t>> ids,
                          FeatureId score)
-    : model_(std::move(model)),
-      ids_(std::move(ids)),
-      score_(score),
-      first_added_(static_cast<std::int32_t>(ids_->size())),
-      cache_(*model_) {}
+    : model_(std::move(model)), ids_(std::move(ids)), score_(score), cache_(*model_) {}
 
 void HeadFeature::begin_sentence(const SearchedSentence& sentence) {
-  first_added_ = sentence.first;
-  added_.clear();
-  for (const std::string& word : sentence.added) added_.push_back(model_->target().find(word));
+  ids_.begin_sentence(model_->target(), sentence);
   cache_.begin_sentence(prepared(*model_, sentence));
   sources_ = EdgeSources(sentence.forest);
 }
@@ -111,7 +105,7 @@ void HeadFeature::score(const Application& application, TailStates<HeadState> ta
     if (symbol < 0) {
       items_.push_back({rule_head(target, i), 0, 0, &tails[static_cast<std::size_t>(-1 - symbol)]});
     } else {
-      items_.push_back({rule_head(target, i), id(symbol), *row++, nullptr});
+      items_.push_back({rule_head(target, i), ids_[symbol], *row++, nullptr});
     }
   }
   Arcs arcs(*this, items_, out);

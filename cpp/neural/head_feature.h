@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "neural/head_context.h"
 #include "neural/joint_cache.h"
 #include "neural/joint_model.h"
+#include "neural/joint_numbers.h"
 
 namespace treeglot {
 
@@ -52,16 +52,10 @@ class HeadFeature final : public Feature<HeadFeature, HeadState> {
     const HeadState* piece;  // null: a word
   };
   double score_of(const HeadContext& context, std::uint32_t word, std::uint32_t row) const;
-  std::uint32_t id(std::int32_t symbol) const {
-    return symbol < first_added_ ? (*ids_)[static_cast<std::size_t>(symbol)]
-                                 : added_[static_cast<std::size_t>(symbol - first_added_)];
-  }
 
   std::shared_ptr<const JointModel> model_;
-  std::shared_ptr<const std::vector<std::uint32_t>> ids_;
+  JointNumbers ids_;
   FeatureId score_;
-  std::int32_t first_added_;
-  std::vector<std::uint32_t> added_;
   EdgeSources sources_;
   // A thread has its own feature.
   mutable JointCache<kHeadContext> cache_;

@@ -19,6 +19,7 @@
 #include "decode/feature_set.h"
 #include "neural/joint_cache.h"
 #include "neural/joint_model.h"
+#include "neural/joint_numbers.h"
 
 namespace treeglot {
 
@@ -42,14 +43,10 @@ class JointFeature final : public Feature<JointFeature<N>, JointState<N>> {
 
   JointFeature(std::shared_ptr<const JointModel> model, std::shared_ptr<const std::vector<std::uint32_t>> ids,
                FeatureId score)
-      : model_(std::move(model)), ids_(std::move(ids)), score_(score), cache_(*model_) {
-    first_added_ = static_cast<std::int32_t>(ids_->size());
-  }
+      : model_(std::move(model)), ids_(std::move(ids)), score_(score), cache_(*model_) {}
 
   void begin_sentence(const SearchedSentence& sentence) override {
-    first_added_ = sentence.first;
-    added_.clear();
-    for (const std::string& word : sentence.added) added_.push_back(model_->target().find(word));
+    ids_.begin_sentence(model_->target(), sentence);
     cache_.begin_sentence(prepared(*model_, sentence));
     sources_ = EdgeSources(sentence.forest);
   }
@@ -66,7 +63,7 @@ class JointFeature final : public Feature<JointFeature<N>, JointState<N>> {
     auto row = affiliated_.begin();
     for (const std::int32_t symbol : application.target) {
       if (symbol >= 0) {
-        append(id(symbol), *row++);
+        append(ids_[symbol], *row++);
         continue;
       }
       const State& tail = tails[static_cast<std::size_t>(-1 - symbol)];
@@ -118,16 +115,9 @@ class JointFeature final : public Feature<JointFeature<N>, JointState<N>> {
     cache_.add_scores(words_, rows_.data(), sum);
   }
 
-  std::uint32_t id(std::int32_t symbol) const {
-    return symbol < first_added_ ? (*ids_)[static_cast<std::size_t>(symbol)]
-                                 : added_[static_cast<std::size_t>(symbol - first_added_)];
-  }
-
   std::shared_ptr<const JointModel> model_;
-  std::shared_ptr<const std::vector<std::uint32_t>> ids_;
+  JointNumbers ids_;
   FeatureId score_;
-  std::int32_t first_added_;
-  std::vector<std::uint32_t> added_;
   EdgeSources sources_;
   // A thread has its own feature.
   mutable JointCache<N> cache_;
