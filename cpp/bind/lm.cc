@@ -60,6 +60,12 @@ void bind_ngram_states(nb::module_& m) {
       .def("__hash__", &hash_of_state<Chart>);
 }
 
+// The model, all of whose file is verified. That may take long the first time; then other threads go on.
+const NgramModel& verified(const NgramModel& model) {
+  if (!model.is_sound()) without_gil([&] { model.verify(); });
+  return model;
+}
+
 void bind_ngram_model(nb::module_& m) {
   nb::enum_<NgramLayout>(m, "NgramLayout", "How a compiled n-gram model lies in memory.")
       .value("fast", NgramLayout::fast, "Hashed, exact.")
@@ -110,12 +116,13 @@ void bind_ngram_model(nb::module_& m) {
             return std::pair(as_array(std::move(ids)), as_array(std::move(offsets)));
           },
           "texts"_a, "The numbers of the words of texts, and where each text begins and ends in them.")
-      .def("begin_state", &NgramModel::begin_state, "The state after <s>.")
+      .def(
+          "begin_state", [](const NgramModel& self) { return verified(self).begin_state(); }, "The state after <s>.")
       .def(
           "score_word",
           [](const NgramModel& self, const State& state, WordId word) {
             State after;
-            const WordScore score = self.score(state, word, after);
+            const WordScore score = verified(self).score(state, word, after);
             return std::tuple(score.log10, score.length, after);
           },
           "state"_a, "word"_a, "A word's log10 probability, the length of the n-gram found, and the state after it.")
@@ -123,7 +130,7 @@ void bind_ngram_model(nb::module_& m) {
           "score_rule",
           [](const NgramModel& self, const std::vector<std::variant<WordId, Chart>>& parts, bool begins) {
             Chart out;
-            const double score = self.score_rule(parts, begins, out);
+            const double score = verified(self).score_rule(parts, begins, out);
             return std::pair(score, out);
           },
           "parts"_a, "begins_sentence"_a = false,

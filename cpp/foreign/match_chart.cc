@@ -32,9 +32,10 @@ bool leads_to(const std::vector<UnaryRules::Arc>& arcs, Symbol from, Symbol to, 
 class MarkedFeature final : public StatefulFeature {
  public:
   MarkedFeature(std::unique_ptr<StatefulFeature> inner, const RuleTable& table)
-      : inner_(std::move(inner)),
-        begin_(static_cast<std::int32_t>(table.target_words().find("<s>"))),
-        end_(static_cast<std::int32_t>(table.target_words().find("</s>"))) {}
+      : MarkedFeature(std::move(inner), static_cast<std::int32_t>(table.target_words().find("<s>")),
+                      static_cast<std::int32_t>(table.target_words().find("</s>"))) {}
+  MarkedFeature(std::unique_ptr<StatefulFeature> inner, std::int32_t begin, std::int32_t end)
+      : inner_(std::move(inner)), begin_(begin), end_(end) {}
 
   std::size_t state_bytes() const override { return inner_->state_bytes(); }
   void begin_sentence(const SearchedSentence& sentence) override { inner_->begin_sentence(sentence); }
@@ -46,6 +47,10 @@ class MarkedFeature final : public StatefulFeature {
   }
   float estimate(const Application& application, const FeatureWeights& weights) const override {
     return inner_->estimate(unmarked(application), weights);
+  }
+  std::unique_ptr<StatefulFeature> settled() const override {
+    auto quick = inner_->settled();
+    return quick == nullptr ? nullptr : std::make_unique<MarkedFeature>(std::move(quick), begin_, end_);
   }
 
  private:
