@@ -56,15 +56,9 @@ void Checksum::add(std::span<const std::byte> bytes) {
   static_assert(kLanes * sizeof(std::uint64_t) == kLine);
   std::uint64_t lanes[kLanes], words[kLanes];
   std::copy(lanes_, lanes_ + kLanes, lanes);
-  std::size_t left = bytes.size();
-  const std::byte* at = bytes.data();
-  for (; left >= kLine; at += kLine, left -= kLine) {
+  const std::byte* const end = bytes.data() + bytes.size();
+  for (const std::byte* at = bytes.data(); at != end; at += kLine) {
     std::memcpy(words, at, kLine);
-    for (std::size_t i = 0; i < kLanes; ++i) lanes[i] = step(lanes[i], words[i]);
-  }
-  if (left > 0) {  // as if zeros followed
-    std::memset(words, 0, kLine);
-    std::memcpy(words, at, left);
     for (std::size_t i = 0; i < kLanes; ++i) lanes[i] = step(lanes[i], words[i]);
   }
   std::copy(lanes, lanes + kLanes, lanes_);

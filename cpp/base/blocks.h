@@ -17,11 +17,11 @@
 
 namespace treeglot {
 
-// 64 bits over any bytes, several GB a second. Every change within 8 bytes changes it for sure.
+// 64 bits over lines of 64 bytes, several GB a second. Every change within 8 bytes changes it for sure.
 class Checksum {
  public:
   explicit Checksum(std::uint64_t seed = 0);
-  void add(std::span<const std::byte> bytes);  // the next of them; all pieces but the last are multiples of 64 bytes
+  void add(std::span<const std::byte> bytes);  // the next of them, a multiple of 64 bytes
   std::uint64_t sum() const;
 
  private:
@@ -65,6 +65,9 @@ class Blocks {
   }
   bool end_is_sound() const;  // whether the checksum of the last list fits
   std::span<const std::byte> content() const { return content_; }
+  // Whether a check found that all is sound: checksums, and the values that they cover.
+  bool sound() const { return sound_.load(std::memory_order_acquire); }
+  void set_sound() { sound_.store(true, std::memory_order_release); }
   std::span<const std::byte> block(std::size_t number) const;
 
  private:
@@ -81,6 +84,7 @@ class Blocks {
   std::size_t count_;  // blocks of the content
   Pages bits_;         // one for each verified block
   std::span<std::byte> known_;
+  std::atomic<bool> sound_ = false;
 };
 
 }  // namespace treeglot

@@ -54,13 +54,14 @@ class MappedStrings {
   }
 
   MappedStrings() = default;
-  // A view: the sections must outlive it. If they are verified on use, strings are when they are asked for.
-  MappedStrings(const Sections& sections, const std::string& name)
+  // A view: the sections must outlive it. If they are verified on use, strings are when they are asked for. Then a
+  // string may be there twice, or its text may not be found. With `at_once`, all strings are verified here.
+  MappedStrings(const Sections& sections, const std::string& name, bool at_once = false)
       : name_(name),
         ends_(sections.unverified<End>(name + ".ends")),
         bytes_(sections.unverified<char>(name + ".bytes")),
         slots_(sections.unverified<Slot>(name + ".slots")) {
-    if (sections.on_use()) {
+    if (sections.on_use() && !at_once) {
       on_use_ = &sections;
       sections.touch(ends_.last(ends_.empty() ? 0 : 1));
     } else {
@@ -77,31 +78,47 @@ class MappedStrings {
 
   std::size_t size() const { return ends_.size(); }
   std::string_view text(Symbol number) const {
-    if (on_use_ != nullptr) use(number);
-    const End begin = number == 0 ? 0 : ends_[number - 1];
-    return {bytes_.data() + begin, static_cast<std::size_t>(ends_[number] - begin)};
+    if (const Sections* const sections = unverified()) use(*sections, number);
+    return own(number);
   }
   Symbol find(std::string_view text) const {  // its number, or Symbols::kNone
-    std::size_t most = on_use_ == nullptr ? slots_.size() : std::min(kMostSlots, slots_.size());
-    const Symbol found = find(text, most);
-    if (most == 0 && on_use_ != nullptr) fail_slots(*on_use_);
+    const Sections* const sections = unverified();
+    std::size_t most = sections == nullptr ? slots_.size() : std::min(kMostSlots, slots_.size());
+    const Symbol found = find(text, sections, most);
+    if (most == 0 && sections != nullptr) fail_slots(*sections);
     return found;
   }
 
  private:
+  // What verifies the strings that are used, as long as not all of the file is sound.
+  const Sections* unverified() const { return on_use_ == nullptr || on_use_->sound() ? nullptr : on_use_; }
+  std::string_view own(Symbol number) const {
+    const End begin = number == 0 ? 0 : ends_[number - 1];
+    return {bytes_.data() + begin, static_cast<std::size_t>(ends_[number] - begin)};
+  }
   // The same within so many slots, which are taken off `most`.
-  Symbol find(std::string_view text, std::size_t& most) const {
+  Symbol find(std::string_view text, const Sections* sections, std::size_t& most) const {
     const std::uint64_t hash = hash_bytes(text);
     std::size_t at = Layout::home(hash, slots_.size());
     for (; most > 0; --most) {
-      if (on_use_ != nullptr) on_use_->touch(slots_.subspan(at, 1));
+      if (sections != nullptr) sections->touch(slots_.subspan(at, 1));
       const Slot slot = slots_[at];
       const Symbol number = Layout::number(slot);
       if (number >= ends_.size()) break;  // none
-      if (Layout::may_be(slot, hash) && this->text(number) == text) return number;
+      if (Layout::may_be(slot, hash) && is(number, text, sections)) return number;
       if (++at == slots_.size()) at = 0;
     }
     return Symbols::kNone;
+  }
+
+  // Whether this is the text of a string. Most have another length, so their bytes need not be verified.
+  bool is(Symbol number, std::string_view text, const Sections* sections) const {
+    if (sections != nullptr) {
+      use_ends(*sections, number);
+      if (own(number).size() != text.size()) return false;
+      sections->touch(std::span<const char>(own(number)));
+    }
+    return own(number) == text;
   }
 
   // Every string is UTF-8, there once, and found within the few slots that hashing takes on average.
@@ -109,20 +126,24 @@ class MappedStrings {
     if (!std::ranges::is_sorted(ends_)) fail_ends(sections);
     std::size_t most = kMostSlots + 64 * size();
     for (Symbol number = 0; number < size(); ++number) {
-      if (!is_utf8(text(number))) fail_bytes(sections);
-      if (find(text(number), most) != number) fail_slots(sections);
+      if (number % kStringsAtOnce == 0) stop_here(sections.stop());
+      if (!is_utf8(own(number))) fail_bytes(sections);
+      if (find(own(number), nullptr, most) != number) fail_slots(sections);
     }
   }
-  // Verifies one string.
-  void use(Symbol number) const {
+  // Verifies where one string begins and ends.
+  void use_ends(const Sections& sections, Symbol number) const {
     const std::size_t before = number == 0 ? 0 : 1;
     const std::span<const End> ends = ends_.subspan(number - before, before + 1);
-    on_use_->touch(ends);
+    sections.touch(ends);
     const End begin = number == 0 ? 0 : ends.front(), end = ends.back();
-    if (begin > end || end > bytes_.size()) fail_ends(*on_use_);
-    const std::span<const char> text = bytes_.subspan(begin, end - begin);
-    on_use_->touch(text);
-    if (!is_utf8({text.data(), text.size()})) fail_bytes(*on_use_);
+    if (begin > end || end > bytes_.size()) fail_ends(sections);
+  }
+  // Verifies one string.
+  void use(const Sections& sections, Symbol number) const {
+    use_ends(sections, number);
+    sections.touch(std::span<const char>(own(number)));
+    if (!is_utf8(own(number))) fail_bytes(sections);
   }
   [[noreturn]] void fail_ends(const Sections& sections) const {
     sections.fail("is damaged: " + name_ + ".ends does not fit " + name_ + ".bytes");
@@ -134,9 +155,10 @@ class MappedStrings {
     sections.fail("is damaged: " + name_ + ".slots does not fit the strings");
   }
 
-  static constexpr std::size_t kMostSlots = 4096;  // far more than the search for a string takes
+  static constexpr std::size_t kMostSlots = 4096;         // far more than the search for a string takes
+  static constexpr std::size_t kStringsAtOnce = 1 << 12;  // that a check verifies before it may stop
   std::string name_;
-  const Sections* on_use_ = nullptr;  // what verifies the strings that are used
+  const Sections* on_use_ = nullptr;  // of a file that was not verified when it opened
   std::span<const End> ends_;
   std::span<const char> bytes_;
   std::span<const Slot> slots_;

@@ -102,12 +102,13 @@ Sections Sections::open(const std::string& path, std::string_view kind, std::uin
   return opened;
 }
 
-Sections Sections::to_verify() const {
+Sections Sections::to_verify(const Stop* stop) const {
   Sections out;
   out.file_ = file_;
   out.kind_ = kind_;
   out.version_ = version_;
   out.how_ = Opening::verified;
+  out.stop_ = stop;
   out.pages_ = pages_;
   out.sections_ = sections_;
   out.blocks_ = blocks_;
@@ -158,12 +159,12 @@ void Sections::read_table(std::string_view kind, std::uint32_t version) {
   if (!blocks_->end_is_sound()) fail("is damaged: the checksum of its checksums does not fit");
 }
 
-void Sections::verify(const Stop* stop) const {
+void Sections::verify() const {
   constexpr std::size_t kAtOnce = 1 << 20;
   if (blocks_ == nullptr) return;
-  sound_in_pieces(blocks_->content(), [&](std::span<const std::byte> left) {
+  sound_in_pieces(blocks_->content(), stop_, [&](std::span<const std::byte> left) {
     while (!left.empty()) {
-      stop_here(stop);
+      stop_here(stop_);
       const std::span<const std::byte> piece = left.first(std::min(left.size(), kAtOnce));
       touch(piece);
       left = left.subspan(piece.size());

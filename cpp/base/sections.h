@@ -45,8 +45,16 @@ class Sections {
   static Sections map(const std::string& path, std::string_view kind, std::uint32_t version, Opening how);
   Opening opening() const { return how_; }
   bool on_use() const { return how_ == Opening::on_use || how_ == Opening::background; }
-  void verify(const Stop* stop = nullptr) const;  // all of it; a checksum that does not fit is a FormatError
-  Sections to_verify() const;                     // of a file, on the same memory, as if it was opened as `verified`
+  void verify() const;  // all of it; a checksum that does not fit is a FormatError
+  // Of a file, on the same memory, as if it was opened as `verified`. Its checks give up when `stop` says so; only
+  // those in the background have one. It outlives the sections.
+  Sections to_verify(const Stop* stop) const;
+  const Stop* stop() const { return stop_; }
+  // Whether a check found that all of a file is sound, and notes that it did. Copies of to_verify() share it.
+  bool sound() const { return blocks_ == nullptr || blocks_->sound(); }
+  void set_sound() const {
+    if (blocks_ != nullptr) blocks_->set_sound();
+  }
 
   // Whether a file's first bytes are those of a container.
   static bool begins(std::string_view bytes);
@@ -111,6 +119,7 @@ class Sections {
   std::string file_, kind_;
   std::uint32_t version_ = 0;
   Opening how_ = Opening::trusted;
+  const Stop* stop_ = nullptr;
   std::vector<std::shared_ptr<Pages>> pages_;  // the mapped file, or one per section
   std::vector<Section> sections_;
   std::shared_ptr<Blocks> blocks_;  // of a file that is not trusted

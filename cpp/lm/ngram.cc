@@ -60,8 +60,10 @@ NgramModel::NgramModel(Sections sections)
   if (sections_->opening() == Opening::verified) check_tables();
   if (!sections_->on_use()) return;
   const auto check = [sections = sections_](const Stop* stop) {
-    sections->verify(stop);
-    (void)NgramModel(sections->to_verify());
+    Sections all = sections->to_verify(stop);
+    all.verify();
+    (void)NgramModel(std::move(all));
+    sections->set_sound();
   };
   // A whole check reads so much in the time that verifying on use costs a sentence. So the thread starts when both have
   // cost the same, and the cost is at most twice the least possible.
@@ -78,8 +80,8 @@ void NgramModel::check_tables() const {
   // A run of full buckets may go on in the next piece, and is then twice as long as sound() allows.
   const auto check = [&]<class Bucket>(std::size_t n, std::type_identity<Bucket>) {
     const auto buckets = sections_->unverified<Bucket>("table." + std::to_string(n));
-    if (!sound_in_pieces(buckets, [](std::span<const Bucket> piece) { return BucketTable(piece).sound(); }))
-      fail_values("table of order " + std::to_string(n));
+    const auto sound = [](std::span<const Bucket> piece) { return BucketTable(piece).sound(); };
+    if (!sound_in_pieces(buckets, sections_->stop(), sound)) fail_values("table of order " + std::to_string(n));
   };
   const auto check_all = [&](auto middle, auto last) {
     for (std::size_t n = 2; n < order(); ++n) check(n, middle);

@@ -74,7 +74,8 @@ using MappedSymbols = MappedStrings<SymbolLayout>;
 class TableSymbols {
  public:
   TableSymbols() = default;
-  TableSymbols(const Sections& sections, const std::string& name) : own_(sections, name) {}
+  TableSymbols(const Sections& sections, const std::string& name, bool at_once = false)
+      : own_(sections, name, at_once) {}
 
   std::size_t size() const { return own_.size() + (more_ == nullptr ? 0 : more_->size()); }
   std::string_view text(Symbol symbol) const {
@@ -258,6 +259,7 @@ class RuleTable {
   Node child_on_use(Node node, Symbol symbol) const;
   VariableChildren variables_on_use(Node node) const;
   Node node_on_use(RuleId rule) const;
+  Node owner(RuleId first, RuleId last) const;
   void use_node(Node node) const;
   void use_symbol(Node node) const;
   void use_child(Node node, Node child) const;
@@ -286,7 +288,7 @@ class RuleTable {
   template <class T>
   Lists<T> lists(const std::string& name) const;
   // What opening an untrusted file asks for (table_check.cc).
-  void check(const Stop* stop = nullptr) const;
+  void check() const;
   struct Nodes;
   struct Rules;
   bool sound(const Nodes& nodes, std::span<std::uint8_t> variables) const;

@@ -111,7 +111,7 @@ struct RuleTable::Rules {
 
 void RuleTable::fail(const char* problem) const { sections_->fail(std::string("is damaged: ") + problem); }
 
-void RuleTable::check(const Stop* stop) const {
+void RuleTable::check() const {
   const auto expect = [&](bool holds, const char* problem) {
     if (!holds) fail(problem);
   };
@@ -140,11 +140,11 @@ void RuleTable::check(const Stop* stop) const {
     const Node last = first_child_[first];
     expect(first < last && last <= nodes, "its trie is not in order");
     for (; first < last; first = std::min(last, first + kAtOnce)) {
-      stop_here(stop);
+      stop_here(sections_->stop());
       const Node end = std::min(last, first + kAtOnce);
       expect(sound({level, first, end}, variables), kNoParts);
       held += (end - first) * by_node + (first_rule_[end] - first_rule_[first]) * by_rule;
-      if (held < kHeldBytes) continue;
+      if (held < kHeldBytes || sections_->stop() != nullptr) continue;  // in the background, a search uses them
       release();
       held = 0;
     }

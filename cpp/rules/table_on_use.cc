@@ -2,7 +2,8 @@
 // reads. A thread may check all in the meantime; accesses are quick from then on.
 //
 // A walk begins at the root and goes from node to child. A child must name its parent, so the walk to a node and the
-// way back have the same symbols. The rules of a node are checked together: the way back tells their variables.
+// way back have the same symbols. The rules of a node are checked together: the way back tells their variables. A
+// search for these rules must lead to the node, so a rule has the same source side for whoever asks.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -55,8 +56,10 @@ struct RuleTable::OnUse {
 
 void RuleTable::watch() {
   const auto check = [sections = sections_](const Stop* stop) {
-    sections->verify(stop);
-    RuleTable(std::make_shared<const Sections>(sections->to_verify())).check(stop);
+    const auto all = std::make_shared<const Sections>(sections->to_verify(stop));
+    all->verify();
+    RuleTable(all).check();
+    all->set_sound();
   };
   on_use_ = std::make_shared<OnUse>(symbol_.size(), lhs_.size(), check, *sections_);
 }
@@ -133,14 +136,21 @@ RuleTable::VariableChildren RuleTable::variables_on_use(Node node) const {
   return {begin, end};
 }
 
-RuleTable::Node RuleTable::node_on_use(RuleId rule) const {
+// The node that a search for any rule of [first, last) leads to. The search for each takes the same way: none of the
+// numbers on it separates two of them.
+RuleTable::Node RuleTable::owner(RuleId first, RuleId last) const {
   const auto used = [&](const std::uint32_t& number) {
     sections_->touch(std::span(&number, 1));
+    if (first < number && number < last) fail(kNoOrder);
     return number;
   };
-  const auto found = std::ranges::upper_bound(first_rule_, rule, {}, used);
+  const auto found = std::ranges::upper_bound(first_rule_, first, {}, used);
   if (found == first_rule_.begin() || found == first_rule_.end()) fail(kNoOrder);
-  const auto node = static_cast<Node>(found - first_rule_.begin() - 1);
+  return static_cast<Node>(found - first_rule_.begin() - 1);
+}
+
+RuleTable::Node RuleTable::node_on_use(RuleId rule) const {
+  const Node node = owner(rule, rule + 1);
   use_rules(node);
   if (first_rule_[node] > rule || first_rule_[node + 1] <= rule) fail(kNoOrder);
   return node;
@@ -154,7 +164,10 @@ void RuleTable::use_rules(Node node) const {
   if (on_use_->of_node.has(node)) return;
   use_node(node);
   const RuleId first = first_rule_[node], last = first_rule_[node + 1];
-  if (first < last) use_values(source_side(node), first, last);
+  if (first < last) {
+    if (owner(first, last) != node) fail(kNoOrder);  // another node has the same rules
+    use_values(source_side(node), first, last);
+  }
   for (RuleId rule = first; rule < last; ++rule) on_use_->rule.set(rule);
   on_use_->of_node.set(node);
 }

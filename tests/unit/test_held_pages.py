@@ -72,6 +72,30 @@ def test_a_check_holds_little_of_a_large_file(kind: str, rules: Path, ngrams: Pa
     assert growth(kind, {"RuleTable": rules, "NgramModel": ngrams}[kind]) < HELD
 
 
+IN_BACKGROUND = """
+import sys, time
+from treeglot import _core
+from treeglot.decode import Translator
+def held():
+    return int(next(line for line in open("/proc/self/status") if line.startswith("VmRSS")).split()[1]) >> 10
+before = held()
+translator = Translator(_core.RuleTable.open(sys.argv[1], _core.Opening.background), {"f0": 1.0})
+end = time.monotonic() + 120
+while time.monotonic() < end and held() - before < int(sys.argv[2]):
+    translator.translate("unknown words")
+print(held() - before)
+"""
+
+
+@pytest.mark.threads
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is in /proc")
+def test_a_check_in_the_background_takes_no_pages_from_a_search(rules: Path) -> None:
+    command = [sys.executable, "-c", IN_BACKGROUND, str(rules), str(LARGE)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) >= LARGE
+
+
 COMPILING = """
 import sys
 from treeglot.lm import compile_ngram

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import struct
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -107,6 +108,80 @@ def test_crafted_tables_are_refused_on_use(tmp_path: Path, name: str) -> None:
         for rule in range(len(table)):
             with suppress(FormatError):
                 assert (table.rule(rule), table.sparse_features(rule), table.notes(rule)) == expected[rule]
+
+
+def test_a_name_of_a_feature_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    """Features are numbered by their names, so weights would be missing for the last ones."""
+    names = [f"f{i:04}" for i in range(10_000)]
+    builder = _core.RuleTableBuilder(names)
+    builder.add(builder.label("X"), [builder.source_word("a")], [builder.target_word("b")], [1.0] * len(names), [])
+    path = tmp_path / "rules.table"
+    builder.finish().write(str(path))
+    whole = _core.RuleTable.open(str(path), ON_USE)
+    assert Translator(whole, dict.fromkeys(names, 0.25)).translate("a").score == 2500.0
+
+    def repeat(content: Content) -> None:
+        content["features.bytes"] = content["features.bytes"][:5] * len(names)
+
+    with pytest.raises(FormatError, match=r"features\.slots does not fit the strings"):
+        _core.RuleTable.open(str(crafted(path, "rules", 2, repeat)), ON_USE)
+
+
+def two_rules(folder: Path) -> Path:
+    """Rule 0 translates one word, rule 1 twenty; the last one of them has a link."""
+    builder = _core.RuleTableBuilder(["p"])
+    x = builder.label("X")
+    words = [builder.source_word(word) for word in "abcdefghijklmnopqrstu"]
+    builder.add(x, words[:1], [builder.target_word("A")], [-1.0], [(0, 0)])
+    builder.add(x, words[1:], [builder.target_word("B")], [-2.0], [(19, 0)])
+    path = folder / "rules.table"
+    builder.finish().write(str(path))
+    return path
+
+
+def first_rules(numbers: list[int]) -> Callable[[Content], None]:
+    def damage(content: Content) -> None:
+        content["trie.first_rule"] = struct.pack(f"<{len(numbers)}I", *numbers)
+
+    return damage
+
+
+@pytest.mark.parametrize("first", ["a", "b c d e f g h i j k l m n o p q r s t u"])
+def test_nodes_that_share_rules_are_refused(tmp_path: Path, first: str) -> None:
+    """The links of rule 1 lie within its own source side, but not within that of the node which claims it."""
+    path = two_rules(tmp_path)
+    bad = crafted(path, "rules", 2, first_rules([0, 0, 2] + [1] * 19 + [2]))
+    translator = Translator(_core.RuleTable.open(str(bad), ON_USE), {"p": 1.0})
+    with suppress(FormatError):
+        translator.translate(first)
+    with pytest.raises(FormatError, match="its trie is not in order"):
+        translator.translate("a")
+
+
+def test_every_rule_belongs_to_one_node(tmp_path: Path) -> None:
+    """Whatever the file says where rules begin, a rule is that of its own source side, or it is refused."""
+    path = two_rules(tmp_path)
+    draw = random.Random(5)
+    used = 0
+    for _ in range(300):
+        numbers = [0, 0, *(draw.choice([0, 1, 1, 1, 2]) for _ in range(20)), 2]
+        if numbers == [0, 0] + [1] * 20 + [2]:
+            continue
+        bad = crafted(path, "rules", 2, first_rules(numbers))
+        table = _core.RuleTable.open(str(bad), ON_USE)
+        translator = Translator(table, {"p": 1.0})
+        owners: dict[int, str] = {}
+        for text in ("a", "b c d e f g h i j k l m n o p q r s t u"):
+            try:
+                words = str(translator.translate(text)).split()
+            except FormatError:
+                continue
+            for rule in (rule for rule, word in enumerate("AB") if word in words):
+                assert owners.setdefault(rule, text) == text, numbers
+                source = table.rule(rule)[1]
+                assert source == ([0] if text == "a" else list(range(1, 1 + len(source)))), numbers
+                used += 1
+    assert used > 0
 
 
 @pytest.mark.parametrize(
