@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -107,7 +108,10 @@ print(status("VmHWM") - before)
 """
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of a process is in /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists() or "asan" in os.environ.get("LD_PRELOAD", ""),
+    reason="the peak of a process is in /proc, and sanitizers keep what is freed",
+)
 def test_compiling_keeps_to_its_memory(tmp_path: Path) -> None:
     """Most trigrams lack their suffixes, so the tables grow to some 80 MB. Two hold 16 MB each in a copy."""
     bigrams = np.unique(np.random.default_rng(1).integers(0, 3000 * 3000, 800_000))
@@ -124,7 +128,7 @@ def test_compiling_keeps_to_its_memory(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         peaks[memory] = int(done.stdout) >> 10
     assert (tmp_path / "1G").read_bytes() == (tmp_path / "24M").read_bytes()
-    assert peaks["24M"] + 16 < peaks["1G"], peaks
+    assert peaks["24M"] < 72 < peaks["1G"], peaks
 
 
 def test_damage_at_the_end_of_a_large_table_is_found(rules: Path, tmp_path: Path) -> None:
