@@ -215,12 +215,12 @@ def test_a_network_learns_from_heads(tmp_path: Path) -> None:
     assert found[True] > np.log(0.8) > np.log(0.7) > found[False]
 
 
-def test_threads_and_a_kill_do_not_change_a_model_over_heads(tmp_path: Path) -> None:
-    options = dataclasses.replace(SMALL, epochs=2, samples=30, frequent=8, heads=True, parse=True)
-    given, found = [pair for pair in parsed_pairs(150) if pair[4] is not None], []
+def check_threads_and_a_kill(given: Any, options: JointOptions, folder: Path) -> None:
+    """A model of two epochs is the same with 1, 2 and 4 threads, and when the second one begins again."""
+    found: list[bytes] = []
     for threads in (1, 2, 4):
-        train_joint(given, options, threads=threads).write(str(tmp_path / "model"))
-        found.append((tmp_path / "model").read_bytes())
+        train_joint(given, options, threads=threads).write(str(folder / "model"))
+        found.append((folder / "model").read_bytes())
     assert found[0] == found[1] == found[2]
 
     def kill(epoch: _core.JointEpoch) -> None:
@@ -228,12 +228,18 @@ def test_threads_and_a_kill_do_not_change_a_model_over_heads(tmp_path: Path) -> 
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train_joint(given, options, state=tmp_path / "state", report=kill)
+        train_joint(given, options, state=folder / "state", report=kill)
     epochs: list[int] = []
-    again = train_joint(given, options, state=tmp_path / "state", report=lambda epoch: epochs.append(epoch.epoch))
-    again.write(str(tmp_path / "model"))
+    again = train_joint(given, options, state=folder / "state", report=lambda epoch: epochs.append(epoch.epoch))
+    again.write(str(folder / "model"))
     assert epochs == [2]
-    assert (tmp_path / "model").read_bytes() == found[0]
+    assert (folder / "model").read_bytes() == found[0]
+
+
+def test_threads_and_a_kill_do_not_change_a_model_over_heads(tmp_path: Path) -> None:
+    options = dataclasses.replace(SMALL, epochs=2, samples=30, frequent=8, heads=True, parse=True)
+    given = [pair for pair in parsed_pairs(150) if pair[4] is not None]
+    check_threads_and_a_kill(given, options, tmp_path)
     at = next(number for number, pair in enumerate(given) if len(pair[1]) > 2)
     first = [-1, *range(len(given[at][1]) - 1)]
     assert given[at][4] is not None and given[at][4].heads.tolist() != first
@@ -297,23 +303,8 @@ def test_a_network_learns_from_parses(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", [CONSTITUENTS, DEPENDENCIES])
 def test_threads_and_a_kill_do_not_change_a_model_that_sees_parses(tmp_path: Path, kind: int) -> None:
     options = dataclasses.replace(SMALL, epochs=2, samples=30, frequent=8, parse=True)
-    given, found = parsed_pairs(150, kind), []
-    for threads in (1, 2, 4):
-        train_joint(given, options, threads=threads).write(str(tmp_path / "model"))
-        found.append((tmp_path / "model").read_bytes())
-    assert found[0] == found[1] == found[2]
-
-    def kill(epoch: _core.JointEpoch) -> None:
-        if epoch.epoch == 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train_joint(given, options, state=tmp_path / "state", report=kill)
-    epochs: list[int] = []
-    again = train_joint(given, options, state=tmp_path / "state", report=lambda epoch: epochs.append(epoch.epoch))
-    again.write(str(tmp_path / "model"))
-    assert epochs == [2]
-    assert (tmp_path / "model").read_bytes() == found[0]
+    given = parsed_pairs(150, kind)
+    check_threads_and_a_kill(given, options, tmp_path)
     others = [(*pair[:3], None, None) if number == 3 else pair for number, pair in enumerate(given)]
     with pytest.warns(UserWarning, match="the state of a run with other data or options"):
         train_joint(others, options, state=tmp_path / "state")
