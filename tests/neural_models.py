@@ -217,7 +217,8 @@ def slow_context(parse: SourceParse) -> list[list[str]]:
     if not len(tree):
         return [[""] * PARSE_INPUTS for _ in parse.words]
     every = [tree[number] for number in range(tree.size)]  # in preorder: of equal spans the larger one comes first
-    nodes = [node for node in every if not node.is_word]
+    holders = ("", "ROOT", "TOP", "S1")  # as roots
+    nodes = [node for node in every if not node.is_word and (node.parent or node.label not in holders)]
 
     def largest(found: list[Any]) -> str:
         longest = max((node.span[1] - node.span[0] for node in found), default=0)
@@ -226,7 +227,7 @@ def slow_context(parse: SourceParse) -> list[list[str]]:
     out = []
     for word, leaf in enumerate(node for node in every if node.is_word):
         assert leaf.parent is not None
-        around = leaf.parent.parent
+        around = leaf.parent.parent if leaf.parent.parent in nodes else None
         begins = largest([node for node in nodes if node.span[0] == word])
         ends = largest([node for node in nodes if node.span[1] == word + 1])
         out.append([f"label {leaf.parent.label}", f"label {around.label}" if around else "", begins, ends])
@@ -296,7 +297,7 @@ def parsed_pairs(count: int, kind: int = CONSTITUENTS, seed: int = 1) -> list[Pa
             text = ""
             for tag, word in zip(reversed(tags), reversed(source), strict=True):
                 text = f"(N{tag} ({tag} {word}) {text})"
-            out.append((source, target, links, Tree.parse(f"(TOP {text})"), chosen))
+            out.append((source, target, links, Tree.parse(f"(S {text})"), chosen))
     return out
 
 

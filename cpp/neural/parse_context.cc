@@ -7,6 +7,12 @@ namespace {
 
 std::string label(std::string_view text) { return std::string(kLabel).append(text); }
 
+// Whether a tree's root only holds the tree. Some formats have such a root, and others of the same trees have none.
+bool is_holder(const Tree& tree) {
+  const std::string_view root = tree.label(0);
+  return !tree.is_word(0) && (root.empty() || root == "ROOT" || root == "TOP" || root == "S1");
+}
+
 // The place of a word's k-th text.
 std::size_t place(std::size_t word, std::size_t k) { return word * kParseInputs + k; }
 
@@ -19,12 +25,13 @@ std::string_view parse_kind_name(ParseKind kind) {
 
 ParseContext parse_context(const Tree& tree) {
   ParseContext out{ParseKind::constituents, std::vector<std::string>(tree.words() * kParseInputs)};
+  const std::uint32_t first = tree.words() > 0 && is_holder(tree) ? 1 : 0;
   for (std::size_t word = 0; word < tree.words(); ++word) {
-    const std::uint32_t tag = tree.parent(tree.word_node(word));
+    const std::uint32_t tag = tree.parent(tree.word_node(word)), around = tree.parent(tag);
     out.texts[place(word, 0)] = label(tree.label(tag));
-    if (tree.parent(tag) != Tree::kNone) out.texts[place(word, 1)] = label(tree.label(tree.parent(tag)));
+    if (around != Tree::kNone && around >= first) out.texts[place(word, 1)] = label(tree.label(around));
   }
-  for (std::uint32_t node = 0; node < tree.size(); ++node) {  // the largest ones come first
+  for (std::uint32_t node = first; node < tree.size(); ++node) {  // the largest ones come first
     if (tree.is_word(node)) continue;
     const Span span = tree.span(node);
     for (const std::size_t at : {place(span.begin, 2), place(span.end - 1, 3)})

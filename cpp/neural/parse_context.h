@@ -1,9 +1,10 @@
 // What a parse says of each source word, as further inputs of a joint model.
 //
-// Four texts stand for a word. Of constituents, they are its tag, the label of the constituent around it, and
-// the labels of the largest ones that begin and end there. Of dependencies, they are its tag, the relation to its head,
-// its head and the head's tag. The window of words shows what stands beside a word. These texts show what the word is a
-// part of, however far that leads, and they need no head table.
+// Four texts stand for a word. Of constituents, they are its tag, the label of the constituent around it, and the
+// labels of the largest ones that begin and end there. A root that only holds the tree, such as ROOT, does not count.
+// Of dependencies, they are its tag, the relation to its head, its head and the head's tag. The window of words shows
+// what stands beside a word. These texts show what the word is a part of, however far that leads, and they need no head
+// table.
 #pragma once
 
 #include <cstddef>

@@ -52,7 +52,8 @@ def test_scores_are_those_of_numpy(shape: dict[str, int]) -> None:
 
 
 LABELS = [f"label {label}" for label in ("TOP", "S", "NP", "VP", "DT", "NN", "VB", "nsubj")]
-TREE = Tree.parse("(TOP (S (NP (DT das)) (VP (VB ist) (NP (XX ein) (NN haus)))))")
+BARE = "(S (NP (DT das)) (VP (VB ist) (NP (XX ein) (NN haus))))"
+TREE = Tree.parse(f"(TOP {BARE})")
 PARSES = {
     CONSTITUENTS: [TREE, ParseForest.from_tree(TREE), Tree()],
     DEPENDENCIES: [
@@ -67,12 +68,14 @@ def test_a_parse_says_four_things_of_each_word() -> None:
     found = _core.parse_context(TREE)
     texts = [found[at : at + 4] for at in range(0, len(found), 4)]
     assert [[text.removeprefix("label ") for text in each] for each in texts] == [
-        ["DT", "NP", "TOP", "NP"],
+        ["DT", "NP", "S", "NP"],
         ["VB", "VP", "VP", "VB"],
         ["XX", "NP", "NP", "XX"],
-        ["NN", "NP", "NN", "TOP"],
+        ["NN", "NP", "NN", "S"],
     ]
     assert all(text.startswith("label ") for text in found)
+    for root in ("(ROOT {})", "( {})", "(S1 {})", "{}"):  # formats of the same trees differ here
+        assert _core.parse_context(Tree.parse(root.format(BARE))) == found
     assert _core.parse_context(PARSES[DEPENDENCIES][0]) == [
         *("label DT", "label nsubj", "ist", "label VB"),
         *("label VB", "label root", "", ""),

@@ -174,7 +174,7 @@ def test_a_model_that_sees_parses_has_the_scores_of_the_network(kind: int) -> No
         network.set(block, draw.normal(0, 0.3, len(network.values(block))).astype(np.float32))
     model = network.model()
     assert model.facts["parse"] == kind
-    assert "label T1" in model.source_words() and ("label TOP" in model.source_words()) == (kind == CONSTITUENTS)
+    assert "label T1" in model.source_words() and ("label S" in model.source_words()) == (kind == CONSTITUENTS)
     loss = [-score for pair in given for score in Reference(model).score(*pair, normalise=True)]
     assert network.loss() == pytest.approx(np.mean(loss), rel=1e-4)
     core = [-score for *pair, parse, _ in given for score in model.score(*pair, True, parse)[0]]
