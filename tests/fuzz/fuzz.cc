@@ -450,8 +450,8 @@ void use_lm_in_search(std::string_view bytes) {
   add_ngram(*features, model);
   const std::pair<std::string, double> weights[] = {{"p", 1.0}, {"lm", 0.5}};
   const Decoder decoder(features, std::make_shared<ChartMatcher>(table, ChartOptions{}), weights, {});
-  if (std::isnan(decoder.translate("das haus ist das haus klein ist").hypotheses.at(0)->score))
-    fail("a score is no number");
+  // Values that are huge, but finite, may add up to infinities here. What counts is that nothing outside is read.
+  (void)decoder.translate("das haus ist das haus klein ist").hypotheses.at(0)->score;
   model->verify();
 }
 
