@@ -52,6 +52,17 @@ def test_a_cdec_ini(cdec_files, capsys):
     ]
 
 
+def test_two_files_of_one_name(cdec_files, capsys):
+    Path("weights").symlink_to("system/weights")  # the same file
+    Path("rules").write_text("[N] ||| a ||| here ||| F=1\n")
+    assert main(["decode", "input", "--config", "system/cdec.ini", "--kbest", "0", "--skip-bad"]) == 0
+    found = capsys.readouterr()
+    assert found.out == "here here here\n\n"
+    told = "system/cdec.ini names rules: the file in the current folder is used, not system/rules"
+    assert messages(found.err).splitlines()[0] == f"warning: {told}"
+    assert found.err.count("current folder") == 1
+
+
 def test_what_is_given_beside_a_cdec_ini_counts(cdec_files, capsys):
     (cdec_files / "cdec.ini").write_text(CDEC_INI + "add_pass_through_rules=true\n")
     (cdec_files / "other").write_text("[N] ||| a ||| C ||| F=1\n")

@@ -11,7 +11,7 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.decoding import Output, given_weights, run, searched
-from treeglot.cli.output import say, warn
+from treeglot.cli.output import say, shown_warnings, warn
 from treeglot.cli.parameters import MappedFile, TimeLimit
 
 if TYPE_CHECKING:
@@ -105,17 +105,18 @@ def decode(
             raise UsageError("--config, --pass-through, --prefix and --no-glue are for files of other decoders")
         run(_own(grammar or [], weights, lm, given), _lines(source)[0], source, output)
         return
-    said = ForeignConfig() if config is None else read_config(config, decoder)
-    files = Files(
-        decoder,
-        tuple(grammar or said.grammars),
-        weights or said.weights,
-        lm or said.lm,
-        tuple(prefix or ()),
-        output.skip_bad,
-        sentence_grammars,
-    )
-    foreign = read_weights_of(files, None if config is None else said.settings)
+    with shown_warnings():
+        said = ForeignConfig() if config is None else read_config(config, decoder)
+        files = Files(
+            decoder,
+            tuple(grammar or said.grammars),
+            weights or said.weights,
+            lm or said.lm,
+            tuple(prefix or ()),
+            output.skip_bad,
+            sentence_grammars,
+        )
+        foreign = read_weights_of(files, None if config is None else said.settings)
     table = read_table(files, files.grammars, foreign, _left_out)
     say(f"{len(table):,} rules")
     if refuse_for_trees(table, pass_through is not None or markup or not glue):

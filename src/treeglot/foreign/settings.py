@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -270,10 +271,22 @@ _NO_SENTENCES = {"1": "confusion networks", "2": "lattices", "4": "columns of te
 _NO_CHART = dict.fromkeys("0124", "for phrases") | dict.fromkeys("789", "for trees of the input")
 
 
+class PathWarning(UserWarning):
+    """A path in a configuration leads to two files."""
+
+
 def beside(configuration: PathLike, name: str) -> Path:
-    """A file that a configuration names: from here, as its decoder would open it, or from its own folder."""
-    path = Path(name)
-    return path if path.exists() or path.is_absolute() else Path(configuration).parent / name
+    """The file that a configuration names: relative to the current folder as in its decoder, or to its own folder.
+
+    If both exist, the one in the current folder is used, with a warning.
+    """
+    path, own = Path(name), Path(configuration).parent / name
+    if path.is_absolute() or not path.exists():
+        return own
+    if own.exists() and not own.samefile(path):
+        problem = f"{configuration} names {name}: the file in the current folder is used, not {own}"
+        warnings.warn(problem, PathWarning, stacklevel=2)
+    return path
 
 
 def _number(text: str, name: str) -> int | None:
