@@ -47,7 +47,7 @@ def test_a_cdec_ini(cdec_files, capsys):
     listed = f"F=3 Big=-2.5 WordPenalty={-3 * LOG10_E:.6g} Glue=2"
     assert found.out == f"0 ||| A A A ||| {listed} ||| {3 - 1.25 + 3 * LOG10_E - 0.5:.6f}\n"
     assert messages(found.err).splitlines() == [
-        "warning: the weights name 'SourceWordPenalty', which is no feature of this model",
+        "warning: the weights name 'SourceWordPenalty', which is not a feature of this model",
         "warning: input:2: no derivation covers the sentence; its output is empty",
     ]
 
@@ -192,7 +192,7 @@ def test_a_configuration_suffices(cdec_files, capsys, decoder):
         (MOSES_INI.replace("WordPenalty\nPhr", "Distortion\nPhr"), "config:3: 'Distortion' is not supported; known: "),
         (MOSES_INI.replace("\n\n[w", "\nKENLM name=LM1 path=lm2\n\n[w"), "config:7: another language model, 'lm2'"),
         (JOSHUA_CONFIG + "feature-function = EdgePhraseSimilarity\n", "config:9: 'feature-function = EdgePhraseSimil"),
-        ("nothing = 1\n", "config: is no configuration of cdec, Joshua, Moses or Travatar that is known"),
+        ("nothing = 1\n", "config: is not a known configuration of cdec, Joshua, Moses or Travatar"),
     ],
 )
 def test_what_a_configuration_names_and_cannot_be_used(cdec_files, capsys, config, problem):

@@ -179,7 +179,7 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _name(token: str) -> str:
-    """The name that a part of a key is."""
+    """The name in one part of a key."""
     if token[0] == '"' and "\\" in token:
         name: str = loads(f"name = {token}")["name"]
         return name
@@ -187,7 +187,7 @@ def _name(token: str) -> str:
 
 
 def _extremes(text: str) -> Iterator[tuple[int, str]]:
-    """Lines on which something is so long or so deep that nobody means it, and what it is."""
+    """Lines with absurdly long numbers or deep nesting, and the reason."""
     depth = parts = 0
     for token, line in _tokens(text):
         depth = max(0, depth + (token in ("[", "{")) - (token in ("]", "}")))

@@ -24,7 +24,7 @@ def decode(
     source: Annotated[Path, typer.Argument(help="Tokenised sentences, one a line; - is standard input.")] = Path("-"),
     weights: Annotated[
         Path | None,
-        typer.Option(help="The weights, as the grammar's decoder has them; may be what --config names."),
+        typer.Option(help="The weights, in the format of the grammar's decoder; default: those of --config."),
     ] = None,
     config: Annotated[
         Path | None,
@@ -51,8 +51,8 @@ def decode(
     format: Annotated[
         Literal["cdec", "joshua", "moses", "travatar", "table"] | None,
         typer.Option(
-            help="Whose grammar and weights they are; table: compiled by treeglot, with its weights. Default: as "
-            "--config is, or cdec."
+            help="The decoder that grammar and weights are from; table: compiled by treeglot. Default: that of "
+            "--config, or cdec."
         ),
     ] = None,
     trees: Annotated[

@@ -68,5 +68,5 @@ def _pairs(source: Path | None, target: Path | None) -> Iterator[tuple[str, str]
     for number, line in enumerate(sys.stdin, start=1):
         one, tab, other = line.rstrip("\n").partition("\t")
         if not tab or "\t" in other:
-            raise FormatError("standard input", number, f"{line[:60]!r} is no pair; expected SOURCE TAB TARGET")
+            raise FormatError("standard input", number, f"{line[:60]!r} is not a pair; expected SOURCE TAB TARGET")
         yield one, other

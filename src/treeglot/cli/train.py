@@ -41,7 +41,7 @@ def train(
     parser: Annotated[
         str, typer.Option(help="The source language's parser: a grammar's folder, or ADAPTER:MODEL as udpipe:FILE.")
     ] = "",
-    target_parser: Annotated[str, typer.Option(help="That of the target language, likewise.")] = "",
+    target_parser: Annotated[str, typer.Option(help="The target language's parser, in the same form.")] = "",
     aligner: Annotated[
         MappedFile, typer.Option(help="A saved aligner, kept for treeglot learn; raw text makes one.")
     ] = None,

@@ -249,7 +249,7 @@ def _is_part_of(path: Path, written: Path) -> bool:
 
 
 def _lines(sources: Iterator[Source]) -> Iterator[Source]:
-    """Sentences alone: a parse has no room for markup."""
+    """Accept only sentences: parses cannot have markup."""
     for source in sources:
         if not isinstance(source, str):
             raise UsageError("--markup is for sentences; the input has forests or trees")

@@ -1,4 +1,4 @@
-"""What configurations of other decoders say beside weights: names, limits, labels."""
+"""Settings of other decoders' configurations besides weights: names, limits, labels."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ForeignSettings:
     goal: str = ""  # the label of sentences
     passed: str = ""  # the label of words that pass through
     passed_labels: dict[str, float] = field(default_factory=dict)  # or several, with the logarithm of each
-    mark: str = ""  # what stands after such words
+    mark: str = ""  # the suffix of such words
     only_unknown: bool = False  # whether only words without a rule pass through
     passes: bool = True  # whether any do
     glued: str = ""  # the label that glue joins
@@ -46,10 +46,10 @@ class ForeignSettings:
 
 
 class SettingsReader:
-    """Takes a configuration's lines; what it does not know it passes over.
+    """Takes the lines of a configuration, and ignores unknown ones.
 
-    A limit too large, and what would change translations but is not done here, is a ValueError. `strict` refuses
-    features that are not known, too.
+    Limits that are too large, and unsupported settings that would change translations, raise ValueError. `strict` also
+    refuses unknown features.
     """
 
     def __init__(self, strict: bool = False) -> None:
@@ -137,7 +137,7 @@ class SettingsReader:
     def joshua(self, line: str) -> None:
         """A setting: tm = thrax pt 12 grammar.gz, or tm = thrax -owner pt -maxspan 12 -path grammar.gz, and others.
 
-        Joshua does not care for case, - and _ in names.
+        Joshua ignores case, - and _ in names.
         """
         name, _, given = line.partition("=")
         value = given.strip()
@@ -225,7 +225,7 @@ class SettingsReader:
                 raise ValueError(f"the probability of {label!r} is {probability[:30]!r}; expected a number above 0")
             self.found.passed_labels[label.strip("[]")] = math.log(value)
         if len(parts) % 2 or not parts:
-            raise ValueError(f"{line.strip()[:60]!r} is no list of labels; expected LABEL PROBABILITY …")
+            raise ValueError(f"{line.strip()[:60]!r} is not a list of labels; expected LABEL PROBABILITY …")
 
     def _moses_feature(self, line: str) -> None:
         kind, *given = line.split()

@@ -68,7 +68,7 @@ def is_lexical(model: _core.JointModel) -> bool:
 
 
 def usual_name(model: _core.JointModel) -> str:
-    """How a network is called in a model unless told otherwise."""
+    """The default name of a network in a model."""
     return LEXICAL if is_lexical(model) else ""
 
 
@@ -103,7 +103,7 @@ def with_neural(weights: Mapping[str, float], weight: float = WEIGHT, name: str 
 
 
 def without_neural(weights: Mapping[str, float], name: str = "") -> dict[str, float]:
-    """Weights without that of a network which `with_neural` added, and with the word penalty from before.
+    """Weights without those that `with_neural` added, and with the earlier word penalty.
 
     >>> without_neural({"lm": 0.5, "word_penalty": 1.2, "neural": 0.1})
     {'lm': 0.5, 'word_penalty': 1.0}
@@ -215,8 +215,8 @@ def add_neural(folder: PathLike, network: PathLike, *, weight: float = WEIGHT, n
 
     The file of a joint model becomes `neural.bin` of the folder. Unless the model has a weight for the feature `neural`
     already, it has `weight`, and the word penalty is changed (`with_neural`). A network with a name becomes
-    `neural_NAME.bin`, and its feature is `neural_NAME`. Unless told otherwise, a lexical one is called `lexical`. The
-    model is best tuned again.
+    `neural_NAME.bin`, and its feature is `neural_NAME`. Unless told otherwise, a lexical one is called `lexical`. Tune
+    the model again afterwards.
     """
     from treeglot.models.model import ModelFile, check_network_names, load, move_in
 

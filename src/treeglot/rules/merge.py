@@ -28,7 +28,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Merged:
-    """What became of corrections: how many rules there are now, and the corrections that a rule table cannot hold."""
+    """The result of merging: the number of rules, and the corrections that a rule table cannot hold."""
 
     rules: int
     left: tuple[Correction, ...]
@@ -102,7 +102,7 @@ def _mergeable(
 
 
 def scope_of(source: str) -> int:
-    """How many of its ends are free (Hopkins and Langmead 2010).
+    """The number of its free ends (Hopkins and Langmead 2010).
 
     >>> scope_of("[A,1] [B,2] c [D,3]"), scope_of("a [B,1] c")
     (3, 0)

@@ -61,7 +61,7 @@ class Provenance:
         return self.examples(rule, 0).pairs
 
     def examples(self, rule: int, most: int = 3) -> Concordance:
-        """The first pairs that a rule comes from, its own words marked; none of one that a correction added."""
+        """The first pairs that a rule comes from, with its words marked. Rules from corrections have none."""
         origin, _ = self.table.origin(rule)
         if origin is None:
             return Concordance(0, ())

@@ -158,7 +158,7 @@ def discounting(smoothing: str, parts: int = 1) -> list[Statement]:
 
 
 def _sums(labels: bool, occurrence_parts: int) -> list[Statement]:
-    """Add up the rows of each rule, and find its most frequent alignment (and labels): of equals the first.
+    """Add up the rows of each rule, and find its most frequent alignment (and labels). Ties go to the first.
 
     Nearly all rules have one alignment, whatever the number of rows: only the others are looked at closely.
     """
