@@ -152,6 +152,7 @@ def comments(path: Path) -> list[Finding]:
 
 def cpp_comments(path: Path) -> list[Finding]:
     """The findings in the comments of a C++ file. Lines below each other, at one column, are a paragraph or list."""
+    banned = BANNED if path.suffix == ".h" else BANNED | PARAPHRASES
     blocks: list[tuple[int, list[str]]] = []
     code = path.read_text(encoding="utf-8")
     last = (-1, -1)
@@ -167,7 +168,7 @@ def cpp_comments(path: Path) -> list[Finding]:
         last = (line, found.start() - begin)
     paragraphs = ((line, part) for line, lines in blocks for part in re.split(r"\n\s*\n", "\n".join(lines)))
     prose = ((line, part) for line, part in paragraphs if not part.startswith("  "))  # code and tables are indented
-    return [one for line, part in prose for item in items(part) for one in judged(item, line, BANNED)]
+    return [one for line, part in prose for item in items(part) for one in judged(item, line, banned)]
 
 
 def messages(path: Path) -> list[Finding]:
