@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from entry_points import install_entry_points
@@ -143,6 +144,26 @@ def test_words_of_a_language(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
         assert side.tokenise(["L'ostal."])[0].words == ["L'", "ostal", "."]
     finally:
         languages.find_language.cache_clear()
+
+
+@pytest.mark.filterwarnings("ignore::treeglot.lm.train.DiscountWarning")  # the corpus is small
+def test_a_derivation_in_the_terminal_and_in_a_notebook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = TOP / "docs/how-to/read-a-derivation.md"
+    text = page.read_text(encoding="utf-8")
+    [shown] = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    for _, words in commands(page):
+        assert main(words) == 0, words
+    assert shown in capsys.readouterr().out
+    forest, translation, derivation = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    cells: dict[str, Any] = {}
+    for cell in (forest, translation):
+        exec(compile(cell, page.name, "exec"), cells)
+        assert "<svg" in eval(cell.splitlines()[-1], cells)._repr_html_()
+    assert eval(derivation, cells)._repr_svg_().startswith("<svg")
+    assert shown.splitlines()[0] == cells["found"].text
 
 
 def test_pictures_are_as_the_commands_draw_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
