@@ -18,7 +18,7 @@ from treeglot.base.registry import Registry
 from treeglot.syntax import Alignment
 
 Sentences: TypeAlias = Sequence[Sequence[str]]
-Tick: TypeAlias = Callable[[int, int], None]  # so many rounds are done, of so many
+Tick: TypeAlias = Callable[[int, int], None]  # rounds done, and rounds in all
 
 LONGEST = 200  # words; longer sentences are not aligned: the cells of a pair grow with the square
 MOST_LINKS = 1000  # that a prior counts as: sums of them must fit what the core counts with

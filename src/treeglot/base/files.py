@@ -34,11 +34,11 @@ else:
 T = TypeVar("T")
 
 CHUNK = 1 << 20
-WINDOW = 1 << 27  # bytes that decompressing may look back: what `zstd` itself reads, and twice what `xz -9` writes
+WINDOW = 1 << 27  # window of decompression in bytes: the limit of `zstd`, and twice that of `xz -9`
 
 COMPRESSED = (".gz", ".xz", ".zst")
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what writing fails with, without saying where
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors of writing that do not name the file
 
 
 def open_binary(path: PathLike) -> IO[bytes]:
@@ -73,7 +73,7 @@ def read_chunks(path: PathLike, size: int = CHUNK) -> Iterator[bytes]:
 
         damaged = (zstandard.ZstdError, EOFError)
     with open_binary(path) as stream:
-        # What a pipe has now, not what it will have when it has `size` bytes.
+        # Read what a pipe has now; do not wait for `size` bytes.
         read = stream.read if suffix in COMPRESSED else getattr(stream, "read1", stream.read)
         ended = False
         while not ended:

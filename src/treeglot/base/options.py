@@ -139,7 +139,7 @@ class Option:
     default: Any  # REQUIRED when it has none
     help: str
     range: Range = Range()
-    names: Callable[[], Iterable[str]] | None = None  # what it may be, if anything else is a file
+    names: Callable[[], Iterable[str]] | None = None  # its names; any other value is a file
     paper: str = ""  # what the default is from
 
     def described(self) -> str:

@@ -25,7 +25,7 @@ LONGEST = 400  # characters of a number, or of a key without quotes
 
 # Each alternative is one character or a run of one class of them: nothing is ever tried twice.
 _TOKEN = re.compile(r"""[ \t\r]+|\#[^\n]*|\n|"{3}|'{3}|["']|[\[\]{},=.]|[^\s"'\#\[\]{},=.]+|.""")
-# What ends a string, by what begins it; a backslash takes the next character with it.
+# The end of a string by its beginning; a backslash escapes the next character.
 _ENDS = {
     begin: re.compile(end, re.DOTALL)
     for begin, end in (("'", "'"), ("'''", "'{3,5}"), ('"', r'\\.|"'), ('"""', r'\\.|"{3,5}'))

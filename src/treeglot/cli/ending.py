@@ -63,7 +63,7 @@ def told_to_end() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if told:  # libraries make errors of their own of what a handler raises, as DuckDB does in a query
+        if told:  # libraries such as DuckDB replace what a handler raises by their own errors
             raise told[-1] from error
         raise
     finally:

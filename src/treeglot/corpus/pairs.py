@@ -68,7 +68,7 @@ class PairCounts:
     """Counts from reading the pairs, some of them for each side."""
 
     pairs: int = 0
-    respelt: int = 0  # source sentences whose parses have another case or other brackets: taken as they are
+    respelt: int = 0  # source sentences whose parses differ in case or brackets: kept unchanged
     lifted: int = 0  # target dependency trees with crossing arcs, which were lifted
     missing: dict[Side, int] = field(default_factory=lambda: {"source": 0, "target": 0})  # sentences without a tree
     mismatched: dict[Side, int] = field(default_factory=lambda: {"source": 0, "target": 0})  # other words: left out

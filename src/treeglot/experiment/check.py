@@ -83,7 +83,7 @@ class _Seen:
 
 def _read(files: Mapping[str, Path], words: Collection[str]) -> dict[str, _Seen]:
     """Read all files once, side by side. The parses named in `words` are compared with their texts."""
-    strict = "target" in files  # what is trained on; of what is translated, one bad line must not end it all
+    strict = "target" in files  # training data only: one bad line to translate must not end a run
     found = {name: _Seen() for name in files}
     for row in zip_longest(*(_values(name, path, strict) for name, path in files.items()), fillvalue=END):
         values = dict(zip(files, row, strict=True))

@@ -27,7 +27,7 @@ from treeglot.rules.engines import Engine
 PART = ".part"  # what the name of an unfinished step's folder ends in
 LOCK = ".lock"
 NEW = "it has not run yet"
-TIMINGS = "timings.json"  # what each step took; apart, so that all else is the same in every run
+TIMINGS = "timings.json"  # the cost of each step; a separate file, so all others are equal in every run
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Pipeline:
         held = None
         try:
             part.mkdir(exist_ok=True)
-            if not step.resumes:  # what a process holds open goes with it when a signal ends it at once
+            if not step.resumes:  # open files vanish with a process that a signal kills
                 held = os.open(part, os.O_RDONLY | os.O_DIRECTORY)
             for unfinished in list(part.rglob(".*")):  # what was being written aside when a run was killed
                 _remove(unfinished)
@@ -281,7 +281,7 @@ class _Digests:
             there = "is a folder, not a file" if given.is_dir() else "is a device or a pipe, not a file that stays"
             found = there if given.exists() else "is not there"
             raise FormatError(str(given), 0, f"{found}; step {step.name!r} wants it as {name}")
-        # The third time is that of any change, also where the other was set back.
+        # The third time changes with any change, even if the modification time was reset.
         stamp = (given.resolve(), *_stamp(given), given.stat().st_ctime_ns)
         if stamp not in self.known:
             self.known[stamp] = file_digest(given)

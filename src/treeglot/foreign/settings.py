@@ -27,8 +27,8 @@ OLD_WEIGHTS = {
 class ForeignSettings:
     """Settings of another decoder's configuration; what it does not say is empty or None."""
 
-    names: dict[str, str] = field(default_factory=dict)  # what features that usually have another name are called
-    prefixes: list[str] = field(default_factory=list)  # what names of features begin with, by grammar
+    names: dict[str, str] = field(default_factory=dict)  # names of features that differ from the usual ones
+    prefixes: list[str] = field(default_factory=list)  # prefixes of feature names, by grammar
     span_limit: int | None = None  # of the first grammar
     per_source: int | None = None  # likewise
     goal: str = ""  # the label of sentences

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from treeglot.lm import NgramModel
 
 MARKS = frozenset({"<s>", "</s>"})
-OWN = " "  # what our own features' names begin with here: no feature of a grammar has a blank in its name
+OWN = " "  # prefix of our own features: names in a grammar have no blanks
 UNTRANSLATED = (OWN + "unknown", OWN + "pseudo")
 PassThrough: TypeAlias = Literal["none", "unknown", "all"]
 
@@ -47,7 +47,7 @@ DEFINITIONS: Mapping[Decoder, Definition] = {
     "travatar": Definition(10, 0, "unknown", "", ""),
 }
 OPENING = " "  # what brackets of tree fragments begin with, among a table's source words
-NO_RULE = -1e6  # the weight of what cdec does not have: translating parts of a tree without a rule
+NO_RULE = -1e6  # the weight of parts of a tree without a rule, which cdec does not translate
 
 
 class ForeignTranslator:

@@ -21,7 +21,7 @@ from treeglot.foreign.settings import LOG10_E, OLD_WEIGHTS, ForeignSettings, Set
 
 Decoder: TypeAlias = Literal["cdec", "joshua", "moses", "travatar"]
 
-GLUE = math.log(2.718)  # what Moses' glue grammar says for e
+GLUE = math.log(2.718)  # the value of e in Moses' glue grammar
 SOURCE_WORDS = "source_words"  # the number of words in the sentence: all translations share it
 
 

@@ -36,7 +36,7 @@ class Kind:
 
     name: str
     summary: str
-    weights: Mapping[str, float]  # where tuning starts, and what an untuned model uses
+    weights: Mapping[str, float]  # the start of tuning, and the weights of an untuned model
     extractor: str
     # Files of the corpus, each a name or several that serve: "source_trees|source_forests".
     files: tuple[str, ...]

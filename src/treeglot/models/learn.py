@@ -99,7 +99,7 @@ def learn(
         lines = (*held.lines, *range(after + 1, after + 1 + len(added)))
 
         def keep() -> None:
-            move_in(model.directory)  # what waits there must not take the place of what comes now
+            move_in(model.directory)  # a waiting model must not replace this one
             append(model.directory / CORRECTIONS, added)
 
         model.correct(Corrections((*held.corrections, *added), held.file, lines), keep)

@@ -562,7 +562,7 @@ def move_in(folder: Path, *, locked: bool = False) -> None:
                 old = folder / name
                 if name == "model.toml":
                     _remove_other_rules(folder, load_options(ModelFile, folder / NEXT / name))
-                # No folder takes the place of a file by itself, nor a file that of a folder.
+                # Renaming replaces no file by a folder, and no folder by a file.
                 if old.is_dir() and not old.is_symlink():
                     shutil.rmtree(old)
                 else:

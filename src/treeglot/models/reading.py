@@ -37,7 +37,7 @@ Given: TypeAlias = Source | Tree | Protected
 Kept: TypeAlias = dict[int, tuple[str, ...]]  # words of a sentence, with the translations that are given for them
 
 TRUST = "TREEGLOT_TRUST_PARSERS"
-KEPT = "\ue000"  # a word that stays as it is, for the decoder: of private use, so that no corpus has it
+KEPT = "\ue000"  # placeholder of an unchanged word: a private character that no corpus has
 WORD = re.compile("[^\x00-\x20\x7f\ud800-\udfff]+")  # what the decoder takes as one
 MOST_WORDS = 100  # of a piece that is translated at once: parsing takes cubic time
 CUT = f"a sentence of more than {MOST_WORDS} words: translated in pieces"
@@ -270,7 +270,7 @@ class Reader:
     def _parsed(self, sources: Sequence[Any], threads: int, markup: bool = False) -> list[Source]:
         words = list if markup else str | list
         given = {i: _split(source) for i, source in enumerate(sources) if isinstance(source, words)}
-        # The decoder says what is wrong with a word that is none.
+        # The decoder reports words that are not valid.
         wanted = [i for i, words in given.items() if self.kind.parses and all(map(WORD.fullmatch, words))]
         found = dict(zip(wanted, self._parses([given[i] for i in wanted], threads), strict=False))
         return [self.kind.prepare(found.get(i, source)) for i, source in enumerate(sources)]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LIST = 100  # hypotheses among which the nearest is looked for, if the taught translation has no derivation
 STEP = 0.003  # of a weight, at most, by one pair
 BOUND = 0.5  # of a weight, at most, by all pairs
-FIXED = ("unknown", "preferred")  # ends of names: weights that say what must not be, or what users want
+FIXED = ("unknown", "preferred")  # suffixes of fixed weights: penalties, and preferences of users
 NONE = 1e-12  # a squared distance: hope and fear have the same features
 
 

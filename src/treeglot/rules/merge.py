@@ -130,7 +130,7 @@ def as_in_tables(correction: Correction) -> Correction:
 
     source = " ".join(symbol(each, True) for each in correction.source.split())
     target = correction.target and " ".join(symbol(each, False) for each in correction.target.split())
-    made = copy(correction)  # not checked again: what parts the fields of a file is a word in tables
+    made = copy(correction)  # not checked again: the separator of fields is a word in tables
     made.__dict__.update(source=source, target=target)
     return made
 

@@ -217,8 +217,8 @@ class _Smoothing:
 
     kept: str  # what remains of r's count
     discounts: str = ""
-    lost: str = ""  # what is taken away, of a row of the counts
-    shared: bool = False  # whether what is taken away is given back by how many rules a side has
+    lost: str = ""  # the discount of a row of the counts
+    shared: bool = False  # whether the discounted mass is given back by the number of rules of a side
 
     @property
     def join(self) -> str:

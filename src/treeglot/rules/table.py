@@ -26,7 +26,7 @@ ROWS = 1 << 16
 MEMORY = 2 << 30
 TEXT = ("lhs", "source", "target", "alignment", "labels", "structure")
 OPTIONAL = ("alignment", "labels", "structure")
-PROBABILITIES = ("p_", "lex_")  # columns whose names begin so: their natural logarithms are features
+PROBABILITIES = ("p_", "lex_")  # prefixes of columns whose natural logarithms are features
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ class Guard:
         begin = time.perf_counter()
         own = f"{random.getrandbits(64):016x}"
         scope.setdefault("state", {})["id"] = own
-        status = 499  # what remains if the client leaves before an answer
+        status = 499  # the status if the client leaves before an answer
 
         finished = False
 
@@ -150,7 +150,7 @@ class Guard:
 
         self._figures.running.inc()
         try:
-            if scope["method"] == "OPTIONS":  # what a browser asks before it asks
+            if scope["method"] == "OPTIONS":  # a browser's preflight request
                 await answer({"type": "http.response.start", "status": 204, "headers": PREFLIGHT})
                 await answer({"type": "http.response.body"})
                 return

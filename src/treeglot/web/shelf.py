@@ -22,7 +22,7 @@ from treeglot.text.languages import find_languages
 from treeglot.web.languages import candidates, normal
 
 log = logging.getLogger("treeglot.web")
-_loading = threading.Lock()  # what is warned of meanwhile is told by the log
+_loading = threading.Lock()  # the log has the warnings in the meantime
 
 Stamp = tuple[tuple[str, int, int], ...]
 EDITED = (CORRECTIONS, GLOSSARY_FILE)

@@ -26,7 +26,7 @@ class BusyError(Exception):
 class Joint(Protocol):
     """A call that costs less when it is made together with others of its kind."""
 
-    size: int  # its share of what is made as one
+    size: int  # its share of a batch
 
     def __call__(self) -> Any:
         """The call by itself."""
