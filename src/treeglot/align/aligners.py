@@ -101,7 +101,7 @@ def read_lexicon(path: PathLike, links: float = 1.0) -> list[tuple[str, str, flo
 def hmm(
     ibm1: Annotated[int, "iterations of IBM model 1", COUNT] = 5,
     iterations: Annotated[int, "iterations of the HMM", COUNT] = 5,
-    variational: Annotated[bool, "variational Bayes in place of EM: rare words attract fewer links"] = True,
+    variational: Annotated[bool, "variational Bayes instead of EM: rare words attract fewer links"] = True,
     null: Annotated[float, "probability of a word without a link", Range(least=0, below=1)] = 0.1,
 ) -> Trainer:
     """The HMM of Vogel et al. (1996), from IBM model 1, by expectation maximisation."""

@@ -20,7 +20,7 @@ def learn(
     source_file: Annotated[Path | None, typer.Option(help="Sentences, one a line.")] = None,
     target_file: Annotated[Path | None, typer.Option(help="Their translations.")] = None,
     alignment: Annotated[
-        str | None, typer.Option(help="Links of the one pair, 0-0 1-2, in place of an aligner.")
+        str | None, typer.Option(help="Links of the one pair, 0-0 1-2, instead of an aligner.")
     ] = None,
     aligner: Annotated[Path | None, typer.Option(help="A saved aligner, if the model has none.")] = None,
     author: Annotated[str, typer.Option(help="Who says so; kept with the rules.")] = "",

@@ -115,7 +115,7 @@ class _Upload:
 
 
 def _plain(value: Any) -> Any:
-    """A value with paths of this machine in place of `file://`. Unknown schemes are refused."""
+    """A value with paths of this machine instead of `file://`. Unknown schemes are refused."""
     if isinstance(value, Path):
         return Path(plain_path(value))
     if isinstance(value, list | tuple):
@@ -133,7 +133,7 @@ def _remote(value: Any) -> list[str]:
 
 
 def _fetched(value: Any) -> Any:
-    """A value with copies on this machine in place of what URIs name."""
+    """A value with copies on this machine instead of what URIs name."""
     if isinstance(value, list | tuple):
         return type(value)(map(_fetched, value))
     if isinstance(value, str):

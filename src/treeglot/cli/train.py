@@ -45,7 +45,7 @@ def train(
     aligner: Annotated[
         MappedFile, typer.Option(help="A saved aligner, kept for treeglot learn; raw text makes one.")
     ] = None,
-    lm: Annotated[MappedFile, typer.Option(help="A language model, ARPA or compiled, in place of a new one.")] = None,
+    lm: Annotated[MappedFile, typer.Option(help="A language model, ARPA or compiled, instead of a new one.")] = None,
     lm_text: Annotated[Path | None, typer.Option(help="Text to train it on; default: the target sentences.")] = None,
     lms: Annotated[
         list[str] | None,

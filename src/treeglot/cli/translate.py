@@ -62,7 +62,7 @@ def translate(
         MappedFile, typer.Option(help="Terms that translations must, should or must not use: a table, or TBX.")
     ] = None,
     corrections: Annotated[
-        MappedFile, typer.Option(help="Rules to add, forbid or reweight, in place of the model's corrections.txt.")
+        MappedFile, typer.Option(help="Rules to add, forbid or reweight, instead of the model's corrections.txt.")
     ] = None,
     weights: Annotated[MappedFile, typer.Option(help="Other weights than the model's.")] = None,
     format: InputFormat = None,

@@ -222,7 +222,7 @@ class _SideReader:
         return f"{self.side}_{self.wanted.replace('best', 'forest')}"
 
     def failed(self, words: Sequence[str]) -> bool:
-        """Whether a failed parse stands in place of the words."""
+        """Whether a failed parse stands instead of the words."""
         return self.text is None and not words
 
     def read(self, columns: Sequence[Sequence[Any]], first: int) -> Iterator[tuple[list[str], dict[str, Any]]]:

@@ -125,7 +125,7 @@ class Translator:
         return self._other(self._rules, weights, self.options)
 
     def with_search(self, options: SearchOptions) -> Translator:
-        """The same, searched otherwise."""
+        """The same with other search options."""
         return self._other(self._rules, self.weights, options)
 
     def with_table(self, table: _core.RuleTable, weights: Mapping[str, float] | None = None) -> Translator:

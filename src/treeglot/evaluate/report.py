@@ -45,7 +45,7 @@ class ReportOptions(Options):
             raise UsageError(unknown("tokenizer", self.tokenize, BLEU.TOKENIZERS), ("tokenize",))
 
     def suited(self, references: Sequence[Sequence[str]]) -> ReportOptions:
-        """The same, with the tokenizer that suits the references in place of `auto`."""
+        """The same, with the tokenizer that suits the references instead of `auto`."""
         if self.tokenize != AUTO:
             return self
         return replace(self, tokenize=suitable_tokenizer([line for lines in references for line in lines]))

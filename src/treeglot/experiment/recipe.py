@@ -79,8 +79,8 @@ class ParserSettings(Options):
     """A parser of one language, for the parses that the corpus and the tests do not have."""
 
     trees: Path | None = option(None, "the treebank that it is trained on")
-    grammar: Path | None = option(None, "in place of a treebank: the folder of a grammar, trained here or Berkeley's")
-    adapter: str = option("", "in place of both: another package's parser, ADAPTER:MODEL such as udpipe:FILE")
+    grammar: Path | None = option(None, "instead of a treebank: the folder of a grammar, trained here or Berkeley's")
+    adapter: str = option("", "instead of both: another package's parser, ADAPTER:MODEL such as udpipe:FILE")
     cycles: int = option(2, "cycles of splitting its labels", least=0, most=MOST_CYCLES)
     prune: float = option(10.0, "log margin of forests' edges below the best tree", least=0, infinite=True, paper="c2d")
     signature: Literal["english", "german", "chinese"] = option("chinese", "how unknown words are put into classes")
@@ -119,7 +119,7 @@ class System(Options):
     name: str = required("its name in tables and folders")
     kind: str = required("the kind of model, such as hiero")
     options: dict[str, Any] = option({}, "options of the model: tables extract, score, search")
-    corpus: Corpus = option(Corpus(), "files that it is trained on in place of the corpus's")
+    corpus: Corpus = option(Corpus(), "files that it is trained on instead of the corpus's")
     tune: TuneSettings | None = option(None, "how its weights are tuned, if not as the others'")
 
     def __post_init__(self) -> None:
@@ -147,7 +147,7 @@ class Recipe(Options):
     target_parser: ParserSettings | None = option(None, "a parser of the target language, for the training corpus")
     lm: LmSettings = option(LmSettings(), "the n-gram model")
     tune: TuneSettings = option(TuneSettings(), "how weights are tuned")
-    seeds: tuple[int, ...] = option((), "seeds of tuning, in place of the one in tune; the report compares the means")
+    seeds: tuple[int, ...] = option((), "seeds of tuning, instead of the one in tune; the report compares the means")
 
     def __post_init__(self) -> None:
         """Refuses a corpus without text, duplicate names, and a baseline that is not a system."""

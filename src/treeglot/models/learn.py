@@ -287,7 +287,7 @@ class Learner:
         if parser is None:
             raise UsageError(
                 f"a {self.kind.name} model learns from parses of the {side} side, and {self.model.directory} has no "
-                "parser for it; expected a tree in place of text"
+                "parser for it; expected a tree instead of text"
             )
         return next(iter(parser.parse([list(words)])))
 

@@ -88,7 +88,7 @@ class ModelFile(Options):
     kind: str = required("the kind of model, such as hiero")
     parts: dict[str, str] = option({}, "of a joint model: the kinds of its parts by name; parts/NAME has their files")
     rules: str = option("rules.table", "the compiled rule table")
-    on_demand: str = option("", "what says how rules are found on demand, in place of a table; empty: there is a table")
+    on_demand: str = option("", "what says how rules are found on demand, instead of a table; empty: there is a table")
     lm: str = option("lm.bin", "the compiled n-gram model; empty: none")
     lms: dict[str, str] = option({}, "further n-gram models by name; their features are lm_NAME")
     neural: str = option("", "the neural joint model; empty: none")
@@ -383,13 +383,13 @@ class Model:
         return self._with(self.translator.with_search(options))
 
     def with_glossary(self, glossary: Terminology | None) -> Model:
-        """The same model with these terms in place of its own; None: without terms."""
+        """The same model with these terms instead of its own; None: without terms."""
         made = self._with(self.translator)
         made.bound_glossary = None if glossary is None else self._bound(glossary)
         return made
 
     def with_corrections(self, corrections: Iterable[Correction] | PathLike | None) -> Model:
-        """The same model with these corrections of rules in place of its own; None: without any.
+        """The same model with these corrections of rules instead of its own; None: without any.
 
         They are a list or a file. Those that change nothing or never match are warned of (`CorrectionWarning`).
         """

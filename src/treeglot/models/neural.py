@@ -211,7 +211,7 @@ def tell_unused_states(folder: Path, wanted: Iterable[str]) -> None:
 
 
 def add_neural(folder: PathLike, network: PathLike, *, weight: float = WEIGHT, name: str | None = None) -> Model:
-    """Give a trained model a network, or another one in place of its own.
+    """Give a trained model a network, or another one instead of its own.
 
     The file of a joint model becomes `neural.bin` of the folder. Unless the model has a weight for the feature `neural`
     already, it has `weight`, and the word penalty is changed (`with_neural`). A network with a name becomes
@@ -272,7 +272,7 @@ def network_file(name: str) -> str:
 
 
 def _name_in(path: Path, name: str) -> None:
-    """Write the name of a network's file into a model.toml, in place of another: in the table of networks, or first."""
+    """Write the name of a network's file into a model.toml, instead of another: in the table of networks, or first."""
     lines = path.read_text(encoding="utf-8").splitlines()
     heading = next((i for i, line in enumerate(lines) if line.partition("#")[0].strip() == "[networks]"), None)
     if name and heading is None:

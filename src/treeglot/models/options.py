@@ -50,7 +50,7 @@ class ModelOptions(Options):
     network: JointOptions = option(JointOptions(), "what these networks see and how they are trained")
     compile: CompileOptions = option(CompileOptions(), "which features rules get, and which rules are left out")
     on_demand: bool = option(
-        False, "index the sentence pairs, and find rules when sentences arrive, in place of a table (docs/scale.md)"
+        False, "index the sentence pairs, and find rules when sentences arrive, instead of a table (docs/scale.md)"
     )
     demand: DemandOptions = option(DemandOptions(), "how much of the sentence pairs is looked at to find rules")
     provenance: bool = option(False, "keep the sentence pairs that each rule comes from (docs/why.md)")

@@ -1,6 +1,6 @@
 """Corrections: rules that are added, forbidden or reweighted on top of a compiled table (docs/corrections.md).
 
-Weights may move, too: `weigh` has a step of them in place of a rule (`treeglot.models.steps`).
+Weights may move, too: `weigh` has a step of them instead of a rule (`treeglot.models.steps`).
 
 A line of `corrections.txt` is one correction; ` ||| ` stands between its fields, and the last may be missing:
 

@@ -1,4 +1,4 @@
-"""The rules of one more sentence pair, with the features that a table gives its own (docs/corrections.md)."""
+"""The rules of one more sentence pair, with features like those of the table (docs/corrections.md)."""
 
 from __future__ import annotations
 

@@ -38,9 +38,9 @@ def merge_corrections(rules: PathLike, corrections: Iterable[Correction], out: P
     """Write the rule table `rules` (Parquet) with corrections to `out`.
 
     A rule table has a column for each probability of its kind, and perhaps for labels and structures. Corrections with
-    other features, labels or structures are left, and so are all of the same source side. So are steps of weights, and
-    rules whose scope is above `max_scope`, unless that is -1: compiling the table would lose them. Rules that
-    corrections add count as seen once.
+    other features, labels or structures stay in their file, with all others of the same source side. Steps of weights
+    stay, too, and rules with a scope above `max_scope` (-1: no limit), because compiling would drop them. Added rules
+    count as seen once.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -161,7 +161,7 @@ def _copied(pairs: Iterable[Pair], builder: BitextBuilder, most: int) -> Iterato
 
 
 def open_rules(path: PathLike, demand: DemandOptions | None = None) -> RulesOnDemand:
-    """The rules on demand that `on_demand.json` describes; `demand` in place of what it says of sampling."""
+    """The rules on demand that `on_demand.json` describes; `demand` instead of what it says of sampling."""
     return _rules_of(Path(path), *_open_indexes(Path(path)), demand)
 
 

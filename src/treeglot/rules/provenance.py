@@ -69,7 +69,7 @@ class Provenance:
         return Concordance(number, tuple(self._example(pair, *self._marks(origin, pair)) for pair in pairs))
 
     def find(self, source: Sequence[str] = (), target: Sequence[str] = (), most: int = 10) -> Concordance:
-        """The pairs that have these words in a row on their sides; no words stand for any."""
+        """The pairs that have these words in a row on their sides. An empty side matches any."""
         if not source and not target:
             raise UsageError("no words to look for; expected some of the source or the target side")
         number, hits = self.core.find(list(source), list(target), most)

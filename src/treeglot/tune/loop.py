@@ -47,7 +47,7 @@ class Tunable(Protocol):
     def translate(self, sources: Sequence[Source], weights: Weights, kbest: int, hopes: Hopes | None = None) -> KBest:
         """The best translations of each source, with their features; the same for any number of threads.
 
-        What else is found for `hopes` follows the best.
+        Results for `hopes` follow the best ones.
         """
         ...
 

@@ -49,7 +49,7 @@ class ExplainRequest(SentenceRequest):
     """A sentence whose translation is explained."""
 
     tree: Any = option(None, 'the parse to translate, nested lists such as ["NP", ["NN", "屋"]]; null: the parser\'s')
-    weights: dict[str, float] = option({}, "weights in place of the model's")
+    weights: dict[str, float] = option({}, "weights instead of the model's")
     glossary: dict[str, str] = option({}, "terms and their translations, which are forced")
     contains: tuple[str, ...] = option((), "phrases that the translation must have")
     forbid: tuple[str, ...] = option((), "phrases that it must not have")

@@ -28,7 +28,7 @@ LONGEST = 500  # characters of a cell
 
 @dataclass(frozen=True)
 class GlossaryRequest(Options):
-    """The new glossary of a model, in place of the old one."""
+    """The new glossary of a model, instead of the old one."""
 
     entries: list[dict[str, Any]] = required("source, target, mode, case, forms and pos of each term")
     version: str = option("", "the version that they replace, as it was listed; another is left alone. Empty: any")
