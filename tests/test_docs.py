@@ -1,9 +1,12 @@
 """The commands in the documentation exist, with their options, and the first tutorial works as it stands."""
 
+import os
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from entry_points import install_entry_points
@@ -11,7 +14,10 @@ from entry_points import install_entry_points
 from treeglot.base import toml
 from treeglot.cli import main
 from treeglot.cli.app import COMMANDS, build_command
-from treeglot.models import KINDS, Kind
+from treeglot.decode.weights import read_weights
+from treeglot.models import KINDS, Kind, kind
+from treeglot.rules import score, sql
+from treeglot.text import TextSettings, TextSide, languages
 
 TOP = Path(__file__).parents[1]
 PAGES = [*sorted((TOP / "docs").rglob("*.md")), TOP / "README.md"]
@@ -83,14 +89,131 @@ def test_a_kind_of_another_package(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         KINDS.pop("hiero-short", None)
 
 
-def test_a_configuration_of_moses(
+@pytest.mark.filterwarnings("ignore::treeglot.lm.train.DiscountWarning")  # the corpus is small
+def test_a_feature_of_another_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = TOP / "docs/how-to/add-a-feature.md"
+    text = page.read_text(encoding="utf-8")
+    declared, scorer = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    [project] = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sql, "COLUMNS", dict(sql.COLUMNS))  # the one that the package adds goes again
+    monkeypatch.setattr(kind, "COLUMNS", sql.COLUMNS)
+    monkeypatch.setattr(score, "COLUMNS", sql.COLUMNS)
+    Path("rarity.py").write_text(declared)
+    Path("length.py").write_text(scorer)
+    install_entry_points(tmp_path, toml.loads(project)["project"]["entry-points"])
+    done = []
+    try:
+        for _, words in commands(page):
+            assert main([part.replace("python ", f"{sys.executable} ") for part in words]) == 0, words
+            done.append(words[0])
+    finally:
+        KINDS.pop("hiero-rarity", None)
+    assert done == ["sample", *["train", "tune"] * 2, "translate", *["translate", "rerank"] * 2]
+    assert "rarity= " in capsys.readouterr().out
+    assert {"variables", "count_bin=1"} <= read_weights("more/weights.txt").keys()
+    assert read_weights("length.weights").keys() == {"length", "score"}
+
+
+def test_tuning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    page = TOP / "docs/how-to/tune.md"
+    monkeypatch.chdir(tmp_path)
+    for _, words in commands(page):
+        assert main(words) == 0, words
+    [shown] = re.findall(r"```text\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert shown in capsys.readouterr().err
+    for name in ("best.weights", "start.weights", "plot.svg", "log.jsonl"):
+        assert Path("model/tune-mert-1", name).exists()
+
+
+def test_words_of_a_language(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (TOP / "docs/how-to/add-a-language.md").read_text(encoding="utf-8")
+    run, entry = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    [shown] = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
+    exec(compile(run, "page", "exec"), {})
+    assert capsys.readouterr().out == shown
+    [language] = eval(f"[{entry.strip()}]", {"Language": languages.Language})
+    assert TextSide.learn(TextSettings(language.code), ["L'ostal."] * 5).tokenise(["L'ostal."])[0].words[0] == "L'ostal"
+    monkeypatch.setitem(languages._KNOWN, language.code, language)
+    languages.find_language.cache_clear()
+    try:
+        side = TextSide.learn(TextSettings(language.code), ["L'ostal."] * 5)
+        assert side.tokenise(["L'ostal."])[0].words == ["L'", "ostal", "."]
+    finally:
+        languages.find_language.cache_clear()
+
+
+@pytest.mark.filterwarnings("ignore::treeglot.lm.train.DiscountWarning")  # the corpus is small
+def test_a_derivation_in_the_terminal_and_in_a_notebook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = TOP / "docs/how-to/read-a-derivation.md"
+    text = page.read_text(encoding="utf-8")
+    [shown] = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    for _, words in commands(page):
+        assert main(words) == 0, words
+    assert shown in capsys.readouterr().out
+    forest, translation, derivation = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    cells: dict[str, Any] = {}
+    for cell in (forest, translation):
+        exec(compile(cell, page.name, "exec"), cells)
+        assert "<svg" in eval(cell.splitlines()[-1], cells)._repr_html_()
+    assert eval(derivation, cells)._repr_svg_().startswith("<svg")
+    assert shown.splitlines()[0] == cells["found"].text
+
+
+def test_pictures_are_as_the_commands_draw_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`TREEGLOT_REWRITE=1` draws them again."""
+    page = TOP / "docs/pictures.md"
+    monkeypatch.chdir(tmp_path)
+    for _, words in commands(page):
+        assert words[0] == "serve" or main(words) == 0, words
+    drawn = [*Path().glob("*.svg"), Path("c2d/tune-mert-1/plot.svg")]
+    stored = TOP / "docs/pictures"
+    if os.environ.get("TREEGLOT_REWRITE"):
+        for path in drawn:
+            (stored / path.name).write_bytes(path.read_bytes())
+    assert {path.name: path.read_text(encoding="utf-8") for path in drawn} == {
+        path.name: path.read_text(encoding="utf-8") for path in stored.glob("*.svg")
+    }
+    assert len(drawn) == 6
+
+
+def test_every_page_is_in_the_index() -> None:
+    entry = re.compile(r"```\{toctree\}\n(.*?)```", re.DOTALL)
+    listed = {"index"}
+    for page in (TOP / "docs").rglob("*.md"):
+        for tree in entry.findall(page.read_text(encoding="utf-8")):
+            for name in re.findall(r"^[^:\s].*$", tree, re.MULTILINE):
+                found = (page.parent / f"{name}.md").resolve().relative_to(TOP.resolve() / "docs")
+                listed |= {
+                    str(one.relative_to(TOP / "docs").with_suffix("")) for one in (TOP / "docs").glob(str(found))
+                }
+    assert {str(page.relative_to(TOP / "docs").with_suffix("")) for page in (TOP / "docs").rglob("*.md")} == listed
+
+
+def test_configurations_of_other_decoders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = (TOP / "docs/how-to/other-decoders.md").read_text(encoding="utf-8")
-    *files, shown = re.findall(r"```(?:ini|text)\n(.*?)```", page, re.DOTALL)
     monkeypatch.chdir(tmp_path)
-    for name, content in zip(("moses.ini", "rules.txt", "glue.txt", "lm.arpa"), files, strict=True):
-        Path(name).write_text(content)
     Path("test.de").write_text("das Haus ist klein\n")
-    assert main(["decode", "test.de", "--config", "moses.ini", "--kbest", "2"]) == 0
-    assert capsys.readouterr().out == shown
+    Path("test.de.tree").write_text(re.findall(r"echo '(.*)' > test.de.tree", page)[0] + "\n")
+    for name, files, source, kbest in (
+        ("Moses", ("moses.ini", "rules.txt", "glue.txt", "lm.arpa"), "test.de", 2),
+        ("Joshua", ("grammar.joshua", "glue.joshua", "joshua.config"), "test.de", 2),
+        ("Travatar", ("rules.travatar", "travatar.ini"), "test.de.tree", 1),
+    ):
+        section = page.partition(f"## Try it with {name}")[2].partition("\n## ")[0]
+        *contents, shown = re.findall(r"```(?:ini|text)\n(.*?)```", section, re.DOTALL)
+        for file, content in zip(files, contents, strict=True):
+            Path(file).write_text(content)
+        [config] = [file for file in files if "ini" in file or "config" in file]
+        run = ["decode", source, "--config", config, "--kbest", str(kbest)]
+        assert f"    treeglot {' '.join(run)}\n" in section
+        assert main(run) == 0
+        assert capsys.readouterr().out == shown

@@ -86,3 +86,19 @@ def test_messages_are_read(tmp_path: Path) -> None:
     long = "word " * 30
     path.write_text(f'option(help="{long}")\n\nraise ValueError(f"{{x}} {long}")\nraise ValueError("short")\n')
     assert sorted(one.line for one in messages(path)) == [1, 3]
+    path.write_text('cups: int = option(2, "cups for whoever comes")\nwarn("blanks part words")\nprint("whoever")\n')
+    assert sorted((one.line, one.why) for one in messages(path)) == [
+        (1, "'whoever': name the person or the process"),
+        (2, "'blanks part': say 'separate' or 'split'"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["It is but for this.", "a, for it is b", "words that it has not.", "what stands there"]
+)
+def test_paraphrases_are_found(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "page.md"
+    path.write_text(f"{text}\n")
+    assert len(page(path)) == 1
+    path.write_text("It has not been seen. He made amends for it. All but four. Parts of words. Blanks are parts.\n")
+    assert not page(path)

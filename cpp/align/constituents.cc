@@ -58,7 +58,7 @@ Breaks breaks(std::span<const Seen> links, Span span, const Ends& ends) {
   return out;
 }
 
-// Adds to `gains`, by link, the probabilities of the constituents of one side that are mended without the link.
+// Adds to `gains`, by link, the probabilities of the constituents of one side that are repaired without the link.
 void add_mended(std::span<const Link> links, std::span<const Constituent> constituents, bool target_side,
                 std::vector<double>& gains) {
   std::vector<Seen> seen;

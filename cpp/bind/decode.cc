@@ -477,7 +477,7 @@ void bind_decode(nb::module_& m) {
 
   nb::class_<Matcher>(m, "Matcher", "How a table's rules meet an input.")
       .def_prop_ro("left_out", &Matcher::left_out,
-                   "Rules that it never uses, for they would close a circle of labels.");
+                   "Rules that it never uses, because they would close a cycle of labels.");
   nb::class_<ChartMatcher, Matcher>(m, "ChartMatcher", "Meets strings: every rule on every span up to a limit.")
       .def(
           "__init__",

@@ -35,7 +35,7 @@ void BestMatches::choose(const RuleTable& table, const UnaryRules& unary, RuleCa
     const RuleTable::Node node = table.child(table.root(), nonterminal(best.lhs));
     if (node == RuleTable::kNoNode) continue;
     for (const RuleCache::Group& group : cache.at(node)) {
-      if (unary.rank_of(group.lhs) <= unary.rank_of(best.lhs)) continue;  // it would close a circle
+      if (unary.rank_of(group.lhs) <= unary.rank_of(best.lhs)) continue;  // it would close a cycle
       const float estimate = best.estimate + group.alternatives.front().priority();
       queue_.push_back({estimate, static_cast<std::uint32_t>(proposed_.size())});
       proposed_.push_back({estimate, group.lhs, group.alternatives, {}, 0, best.lhs});

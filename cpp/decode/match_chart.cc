@@ -219,7 +219,7 @@ std::vector<UnaryRules::Arc> UnaryRules::arcs_of(const RuleTable& table) {
   return arcs;
 }
 
-// Depth-first over "X above Y", on a stack of our own; an edge back into the path would close a circle.
+// Depth-first over "X above Y", on a stack of our own; an edge back into the path would close a cycle.
 UnaryRules::UnaryRules(const std::vector<Arc>& arcs, std::size_t labels) : rank(labels, 0), any(!arcs.empty()) {
   enum : std::uint8_t { kNew, kOnPath, kDone };
   std::vector<std::uint8_t> mark(labels, kNew);

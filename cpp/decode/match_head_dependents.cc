@@ -46,7 +46,7 @@ std::vector<std::int32_t> usable_heads(Heads heads, TranslationForestBuilder& ou
   return std::move(projective.heads);
 }
 
-// The tree's words, or several of them as one where their translation is given: so it need be no subtree.
+// The tree's words, or several of them as one where their translation is given; it may be no subtree.
 struct Units {
   std::vector<std::uint32_t> first;                  // by unit, and one more: its first word
   std::vector<std::uint32_t> word;                   // by unit: the word that its tag and its head are from

@@ -164,7 +164,7 @@ class Splitter {
     tails_of_candidates_.insert(tails_of_candidates_.end(), chosen_.begin(), chosen_.end());
   }
 
-  // The best states become parts of the node; the first of equals.
+  // The best states become parts of the node; ties go to the first.
   void keep(NodeId node) {
     std::vector<std::uint32_t> order(states_.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;

@@ -119,7 +119,7 @@ void JointCorpus::append_parse(const ParseContext& parse) {
 
 void JointCorpus::append_arcs(const Dependency& tree) {
   const Symbol* const words = target_.data() + target_begin_.back();
-  std::vector<WordId> places(tree.size());  // beyond what stands for no sibling
+  std::vector<WordId> places(tree.size());  // beyond the number for no sibling
   std::iota(places.begin(), places.end(), kNoSibling + 1);
   const auto symbol = [&](WordId place) {
     return place == kNoSibling ? Symbols::kNone : words[place - kNoSibling - 1];
@@ -238,7 +238,7 @@ static HeadContext context_of_arc(const Symbol* arc, std::span<const std::uint32
   return head_context(numbers[arc[0]], static_cast<DependencySide>(arc[1]), {number(arc[2]), number(arc[3])});
 }
 
-// What stands before a target word, or is above it.
+// The words before a target word, or its head and siblings.
 static void append_history(const JointCorpus& corpus, std::size_t pair, std::size_t word, const JointFacts& facts,
                            std::span<const std::uint32_t> numbers, std::vector<std::uint32_t>& out) {
   if (facts.heads != 0) {

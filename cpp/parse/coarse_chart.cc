@@ -7,7 +7,7 @@ namespace treeglot {
 namespace {
 
 constexpr float kNever = -std::numeric_limits<float>::infinity();
-// More than the rounding of any two sums that are equal but for the order of their parts.
+// More than the rounding of any two sums that are equal up to the order of their parts.
 constexpr double kRounding = 0.05;
 
 // Registers read and write past the end of a row.
@@ -83,7 +83,7 @@ void CoarseChart::keep(const CoarseGrammar& grammar, std::size_t begin, std::siz
   const std::size_t width = row_width(words_), end_width = row_width(end);
   const float* const from_right = outside_by_end_.rows(end) + begin;
   const double least = static_cast<double>(total(grammar)) - margin;
-  // What a head passes on by a unary step is no better than the head itself, but for excess and rounding.
+  // What a head passes on by a unary step is no better than the head itself, up to excess and rounding.
   const double least_head = least - static_cast<double>(grammar.excess()) - kRounding;
   const auto inside = [&](std::size_t s) { return is_shorter(s, end - begin) ? kNever : inside_at_[s * width + end]; };
   const auto reaches = [&](float outside, std::size_t s, double limit) {

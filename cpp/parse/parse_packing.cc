@@ -31,7 +31,7 @@ ParsePacking::ParsePacking(const SplitGrammar& grammar, std::span<const std::uin
       probabilities_(probabilities),
       limits_(limits) {
   if (!graph_.has_tree()) return;
-  // The graph's best tree need be no parse: then the best parse is sought, and the margin counted from it.
+  // The graph's best tree may be no parse: then the best parse is sought, and the margin counted from it.
   constexpr double kWidest = 1000.0;
   const double bound = graph_.best(graph_.top());
   double width = margin, wanted = margin;
@@ -124,7 +124,7 @@ void ParsePacking::build_cell(std::span<const std::uint32_t> places) {
   }
 }
 
-// What the place's rules make of the nodes found below it, but for unary rules above places of `chain`.
+// What the place's rules make of the nodes found below it, except unary rules above places of `chain`.
 std::vector<ParsePacking::Node> ParsePacking::join(std::uint32_t place, std::span<const std::uint32_t> chain) {
   std::vector<Node> out;
   const double total = probabilities_ ? graph_.total(place) : 0.0;
@@ -461,7 +461,7 @@ ParsePacking::Support ParsePacking::intern(const States& states) {
   return at->second;
 }
 
-// Keeps the edges that are in a tree as good as the best but for the margin.
+// Keeps the edges that are in a tree within the margin of the best.
 void ParsePacking::prune(double margin) {
   const double least = nodes_[top_].best - margin - kRounding;
   std::vector<double> outside(nodes_.size(), kNever);

@@ -203,8 +203,8 @@ void PairExtractor::give_variant(std::uint32_t units, Occurrences& out) {
   out.add(writer_.rule(), units);
 }
 
-// Gives the number of ways to fill the gaps. Unaligned words between two variables are in neither, those between words
-// in the rule whoever gets them.
+// Gives the number of ways to fill the gaps. Unaligned words between two variables are in neither. Those between words
+// are always in the rule.
 std::uint64_t PairExtractor::open_gaps() {
   std::uint64_t ways = 1;
   const auto words = [&](std::uint32_t at) { return at != kNobody && !members_[by_target_[at]].variable; };

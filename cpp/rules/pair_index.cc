@@ -23,7 +23,7 @@ std::uint32_t places_of(const Bitext& bitext, bool source) {
   return static_cast<std::uint32_t>(places);
 }
 
-// Sorts the places of all words by `depth` words: by the last of them first, each time keeping the order of equals.
+// Sorts the places of all words by `depth` words: by the last of them first, with a stable sort each time.
 std::vector<std::uint32_t> sort_suffixes(std::span<const Symbol> tokens, std::size_t words, std::uint32_t depth) {
   std::vector<std::uint32_t> out, other;
   for (std::uint32_t place = 0; place < tokens.size(); ++place)

@@ -189,7 +189,7 @@ RuleTable::RuleTable(std::shared_ptr<const Sections> sections)
       source_words_(*sections_, "source"),
       target_words_(*sections_, "target"),
       labels_(*sections_, "labels"),
-      feature_names_(*sections_, "features", true),  // whoever searches numbers them by their texts
+      feature_names_(*sections_, "features", true),  // the search numbers them by their texts
       symbol_(sections_->unverified<std::uint32_t>("trie.symbol")),
       first_child_(sections_->unverified<std::uint32_t>("trie.first_child")),
       first_rule_(sections_->unverified<std::uint32_t>("trie.first_rule")),

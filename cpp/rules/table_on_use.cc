@@ -3,7 +3,7 @@
 //
 // A walk begins at the root and goes from node to child. A child must name its parent, so the walk to a node and the
 // way back have the same symbols. The rules of a node are checked together: the way back tells their variables. A
-// search for these rules must lead to the node, so a rule has the same source side for whoever asks.
+// search for these rules must lead to the node, so a rule has the same source side for every caller.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -48,7 +48,7 @@ struct RuleTable::OnUse {
         verification(std::move(check), 1 + sections.size() / kBytesOfUse, sections.opening() == Opening::background) {}
 
   Marks of_node;    // all rules of it are sound, with its variables
-  Marks rule;       // it is sound but for its links, with the variables of some node
+  Marks rule;       // it is sound except for its links, with the variables of some node
   Marks links;      // they are, too
   Marks variables;  // the children of a node that nonterminals lead to are sound
   Verification verification;

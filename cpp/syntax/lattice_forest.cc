@@ -32,7 +32,7 @@ LatticeForest::LatticeForest(std::shared_ptr<const ParseForest> forest, std::sha
     if (path.has_arc[arc]) parsed_arcs_.push_back(arc);
 }
 
-// The best path with the forest's words; of equals the one whose arcs come first.
+// The best path with the forest's words; ties go to the one whose arcs come first.
 LatticeForest::ParsedPath LatticeForest::parsed_path() const {
   const std::uint32_t nodes = lattice_->nodes();
   const std::size_t places = forest_->words() + 1;

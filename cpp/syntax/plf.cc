@@ -88,7 +88,7 @@ class PlfCursor {
     words_.append(out == kNoWord ? std::string_view() : out);
   }
 
-  // What stands before the next comma, bracket or blank.
+  // The text before the next comma, bracket or blank.
   std::string_view field() {
     blanks();
     const std::size_t begin = at_;

@@ -177,8 +177,8 @@ class Coordination {
 };
 
 // Which child each child hangs from in a coordination, and which one is the head of all (it hangs from itself). Empty
-// if the constituent is no coordination: it is one if conjunctions stand between two or more conjuncts. Conjuncts are
-// parted by conjunctions, and by punctuation that stands between two children with the same label before a conjunction.
+// if the constituent is not a coordination: two or more conjuncts with conjunctions between them. Conjunctions separate
+// conjuncts, and so does punctuation between two children with the same label before a conjunction.
 std::vector<std::size_t> coordinate(const Constituent& node, const HeadTable& table, const HeadStyle& style) {
   Coordination coordination(node, table, style);
   return coordination.found() ? coordination.hang() : std::vector<std::size_t>();

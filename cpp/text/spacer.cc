@@ -133,7 +133,7 @@ Spacer::Spacer(Sections sections) : sections_(std::move(sections)), tagger_(sect
 Spacer Spacer::open(const std::string& path) { return Spacer(Sections::open(path, kKind, kVersion)); }
 
 Spacer Spacer::train(std::span<const Tokens* const> sentences) {
-  // What stands between the words of a sentence, gap by gap.
+  // The spaces between the words of a sentence, gap by gap.
   const auto spaces_of = [](const Tokens& sentence) {
     const Decoded decoded(sentence.text);
     std::vector<std::string_view> out;
@@ -173,7 +173,7 @@ Tokens Spacer::join(const std::vector<std::string>& words) const {
   TagItems items(kWidth);
   add_items(words, items);
   std::vector<Tag> tags = tagger_.tag(items);
-  // Marks at numbers that the corpus has not: 10% and $10.
+  // Marks at numbers that the corpus lacks: 10% and $10.
   for (std::size_t gap = 0; gap < tags.size(); ++gap) {
     const auto unseen = [&](std::size_t which) { return !tagger_.knows(items.features[gap * kWidth + which]); };
     const bool percent = words[gap + 1] == "%" && ends_in_digit(words[gap]) && unseen(kRightWord);

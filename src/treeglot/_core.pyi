@@ -2914,7 +2914,7 @@ class Matcher:
 
     @property
     def left_out(self) -> int:
-        """Rules that it never uses, for they would close a circle of labels."""
+        """Rules that it never uses, because they would close a cycle of labels."""
 
 class ChartMatcher(Matcher):
     """Meets strings: every rule on every span up to a limit."""

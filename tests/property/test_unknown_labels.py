@@ -9,7 +9,7 @@ from syntax_strategies import lattices
 
 from treeglot.syntax.lattice import Lattice
 
-# Unary rules that cannot close a circle.
+# Unary rules that cannot close a cycle.
 unary = st.builds(
     lambda word, score: Rule("Y", ("X",), ("1", *word), score),
     st.lists(st.sampled_from(TARGET), max_size=1),

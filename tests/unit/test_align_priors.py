@@ -48,7 +48,7 @@ def _counts(aligner: Aligner) -> list[tuple[str, str, float]]:
 @pytest.mark.parametrize("line", ["a", "a\t", "a\tb\tc", "a\tb\t-1", "a\tb\t1\t2", "", "a\tb\tnan", "a\tb\t1001"])
 def test_a_bad_lexicon_is_refused(line: str, tmp_path: Path) -> None:
     (tmp_path / "words").write_text(f"a\tb\na\tc\t2.5\n{line}\n")
-    with pytest.raises(FormatError, match=r"words:3: .* is no word pair; expected SOURCE TAB TARGET"):
+    with pytest.raises(FormatError, match=r"words:3: .* is not a word pair; expected SOURCE TAB TARGET"):
         read_lexicon(tmp_path / "words")
     (tmp_path / "words").write_text("a\tb\na\tc\t2.5\n")
     assert read_lexicon(tmp_path / "words", 3) == [("a", "b", 3), ("a", "c", 2.5)]

@@ -164,11 +164,11 @@ def test_unknown_relations_are_reported(tmp_path: Path) -> None:
         ("<c> a|X|N b|X|N\na_1 N/N 2 b_2 0\n", 2, "slot 2 of 'N/N', which has 1"),
         ("<c> a|X|N b|X|N\na_1 (N/N 1 b_2 0\n", 2, "'(N/N' is not a category: a bracket is not closed"),
         ("<c> a|X|N\n(dobj a_0)\n", 2, "'(dobj a_0)' has too few words; expected a head and a dependent"),
-        ("<c> a|X|N\n()\n", 2, "'()' is no dependency or relation"),
-        ("<c> a|X|N\n(\n", 2, "'(' is no dependency or relation"),
-        ("<c> a|X|N\n(dobj a_0 a_" + "9" * 5000 + ")\n", 2, "'a_" + "9" * 38 + "' is no word with its number, "
+        ("<c> a|X|N\n()\n", 2, "'()' is not a dependency or relation"),
+        ("<c> a|X|N\n(\n", 2, "'(' is not a dependency or relation"),
+        ("<c> a|X|N\n(dobj a_0 a_" + "9" * 5000 + ")\n", 2, "'a_" + "9" * 38 + "' is not a word with its number, "
          "such as dog_2"),
-        ("<c> a|X|N\n(dobj a_0 x)\n", 2, "'x' is no word with its number, such as dog_2"),
+        ("<c> a|X|N\n(dobj a_0 x)\n", 2, "'x' is not a word with its number, such as dog_2"),
     ],
 )  # fmt: skip
 def test_bad_output(tmp_path: Path, text: str, line: int, problem: str) -> None:

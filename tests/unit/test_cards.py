@@ -199,7 +199,9 @@ def test_a_score_that_is_no_number_of_the_machine(copy: Path) -> None:
         card["scores"]["one"]["outputs"][0]["scores"]["BLEU"] = 10**400
 
     change(copy, edit)
-    with pytest.raises(FormatError, match=r"hiero\.json: is no card: OverflowError.*expected docs/card\.schema\.json"):
+    with pytest.raises(
+        FormatError, match=r"hiero\.json: is not a card: OverflowError.*expected docs/card\.schema\.json"
+    ):
         found(copy)
 
 
@@ -239,10 +241,10 @@ def test_exit_codes(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{}", "is no card; expected one of version 1"),
+        ("{}", "is not a card; expected one of version 1"),
         ('{"card": 2}', "is a card of version 2; expected one of version 1"),
-        ('{"card": 1}', "is no card: KeyError('steps'); expected docs/card.schema.json"),
-        ('{"card": 1, "steps": [], "data": {}}', "is no card: "),
+        ('{"card": 1}', "is not a card: KeyError('steps'); expected docs/card.schema.json"),
+        ('{"card": 1, "steps": [], "data": {}}', "is not a card: "),
         ("[]", "expected a JSON object"),
     ],
 )

@@ -104,7 +104,7 @@ def test_rules_over_sentences_with_a_language_model(run) -> None:
 
 def test_without_glue_the_grammar_has_to_have_its_own(run) -> None:
     assert run("--no-glue", "--skip-bad")[2] == (
-        "warning: the weights name 'Glue', which is no feature of this model\n"
+        "warning: the weights name 'Glue', which is not a feature of this model\n"
         "warning: input:1: no derivation covers the sentence; its output is empty\n"
     )
     Path("own").write_text(
@@ -173,7 +173,8 @@ def test_weights_that_nothing_has_are_named_once(run) -> None:
     code, out, err = run("--pass-through", "unknown", lines="das\nHaus\n")
     assert (code, out) == (0, "the\nhouse\n")
     assert err == "".join(
-        f"warning: the weights name '{name}', which is no feature of this model\n" for name in ("LanguageModel", "Tyop")
+        f"warning: the weights name '{name}', which is not a feature of this model\n"
+        for name in ("LanguageModel", "Tyop")
     )
 
 
@@ -320,7 +321,7 @@ def test_grammars_with_one_name_and_weights_with_two(run, glued) -> None:
     # Who says that both have one name is only told which weight is not used.
     code, out, err = glued("--kbest", "1", "--prefix", "tm_pt", "--prefix", "tm_pt")
     assert (code, out) == (0, "0 ||| the house ||| tm_pt_0=5 ||| 5.000000\n")
-    assert err == "warning: the weights name 'tm_glue_0', which is no feature of this model\n"
+    assert err == "warning: the weights name 'tm_glue_0', which is not a feature of this model\n"
     # The built-in glue has that weight, and two files of one owner are nothing strange.
     Path("glue").write_text("[X] ||| klein ||| small ||| -1\n")
     code, out, err = run("--kbest", "1", "--format", "joshua", "--grammar", "glue", "--pass-through", "unknown")
@@ -389,7 +390,7 @@ def test_circles_are_counted(run) -> None:
     Path("weights").write_text("f 1\n")
     code, out, err = run(lines="a\na\n")
     assert (code, out) == (0, "A\nA\n")
-    warning = "1 rules from one nonterminal to another close a circle of labels; they are left out"
+    warning = "1 rules from one nonterminal to another close a cycle of labels; they are left out"
     assert err == f"warning: {warning}\n"
 
 

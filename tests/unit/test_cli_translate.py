@@ -106,7 +106,7 @@ def test_json_with_derivations(model: Path, source: Path, tmp_path: Path) -> Non
 def test_weights_that_nothing_has_are_named_once(model: Path, source: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_weights(model / "weights.txt", {"p": 1.0, "typo": 2.0})
     assert main(["translate", str(model), str(source), "--skip-bad"]) == 0
-    assert capsys.readouterr().err.count("warning: the weights name 'typo', which is no feature of this model") == 1
+    assert capsys.readouterr().err.count("warning: the weights name 'typo', which is not a feature of this model") == 1
 
 
 def test_load(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -143,7 +143,9 @@ def test_another_seed_in_the_same_run_is_refused(model: Path, capsys) -> None:
 def test_weights_that_nothing_has_are_named(model: Path, capsys) -> None:
     Path("start").write_text("p 1\ntypo 1\n")
     assert main([*ARGUMENTS, "--start", "start"]) == 0
-    assert capsys.readouterr().err.count("warning: the weights name 'typo', which is no feature of this model\n") == 1
+    assert (
+        capsys.readouterr().err.count("warning: the weights name 'typo', which is not a feature of this model\n") == 1
+    )
 
 
 def test_lists_of_other_sentences_are_refused(model: Path, capsys) -> None:

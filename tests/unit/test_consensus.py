@@ -194,7 +194,7 @@ def test_combine_searches_models_again(lists: list[str], tmp_path: Path, capsys:
             "0 ||| a ||| ||| 1\n",
             "no/model has no model.toml; expected a model's folder",
         ),
-        (["hiro=one.kbest"], "das haus\n", "it was read as a k-best list, since hiro is no folder of a model"),
+        (["hiro=one.kbest"], "das haus\n", "it was read as a k-best list, since hiro is not the folder of a model"),
         (["."], "0 ||| a ||| ||| 1\n", ". is a folder; expected MODEL=INPUT"),
         (["a b=one.kbest"], "0 ||| a ||| ||| 1\n", "has the name 'a b'"),
         (["one.kbest", "--seed", "-1"], "0 ||| a ||| ||| 1\n", "--seed"),

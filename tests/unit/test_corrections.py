@@ -81,7 +81,7 @@ def test_writers_at_the_same_time_lose_nothing_of_each_other(tmp_path: Path) -> 
         ("reweight ||| [X] ||| a ||| b", "a rule is reweighted without features; expected some such as p_x=0.5"),
         ("forbid ||| [X] ||| a ||| b ||| 0-0", "a forbidden rule has features, links or labels; expected its sides"),
         ("add ||| [X] ||| a ||| b ||| ||| x=1 x=2", "feature 'x' is given twice"),
-        ("add ||| [X] ||| a ||| b ||| ||| x", "'x' is no feature; expected NAME=NUMBER such as p_x=0.5"),
+        ("add ||| [X] ||| a ||| b ||| ||| x", "'x' is not a feature; expected NAME=NUMBER such as p_x=0.5"),
         ("add ||| [X] ||| a ||| b ||| ||| =1", "a feature is called ''; expected a name without blanks"),
         ("add ||| [X] ||| a ||| b ||| ||| x=nan", "feature 'x' is nan; expected a finite number"),
         ("add ||| [X] ||| a ||| b ||| ||| p_x=0", "feature 'p_x' is 0.0; expected a probability above 0"),

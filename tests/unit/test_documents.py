@@ -283,8 +283,8 @@ def test_xliff_2(tmp_path: Path) -> None:
         ("a.xliff", "<xliff>", r"a\.xliff:1: is no XML: "),
         ("a.xliff", "<x/>", r"a\.xliff: has the root <x>; expected <xliff>"),
         ("a.xliff", '<!DOCTYPE x [<!ENTITY a "b">]><xliff>&a;</xliff>', "declares entities"),
-        ("a.docx", "PK", "is no file of Word: File is not a zip file"),
-        ("a.po", 'msgid "a"b"\n', "is no file of gettext"),
+        ("a.docx", "PK", "is not a file of Word: File is not a zip file"),
+        ("a.po", 'msgid "a"b"\n', "is not a file of gettext"),
         (
             "a.po",
             f'msgid ""\nmsgstr "Plural-Forms: nplurals={"9" * 5000}\\n"\n',
@@ -470,7 +470,7 @@ def test_damaged_and_other_files_of_word(tmp_path: Path) -> None:
     data = docx(f"<w:p>{run('rot haus.')}</w:p>")
     place = data.find(b"word/document.xml") + 30
     for damaged in (data[:place] + b"\xff" * 4 + data[place + 4 :], data[:place] + data[place + 20 :]):
-        with pytest.raises(FormatError, match="is no file of Word: "):
+        with pytest.raises(FormatError, match="is not a file of Word: "):
             in_file(tmp_path, "a.docx", damaged)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:

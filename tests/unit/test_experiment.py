@@ -311,12 +311,11 @@ def test_folders_and_files_in_each_others_places(
     (tmp_path / "folder").mkdir()
     run = ["run", str(recipe), "--data", str(corpus), "--data"]
     wanted = {
-        (*run, str(tmp_path / "no")): f"no: is no folder; expected the one that the files of {recipe} are in",
-        (*run, str(file)): f"file: is no folder; expected the one that the files of {recipe} are in",
+        (*run, str(tmp_path / "no")): f"no: is not a folder; expected the one with the files of {recipe}",
+        (*run, str(file)): f"file: is not a folder; expected the one with the files of {recipe}",
         (*run, str(tmp_path)): "folder: is a folder, not a file; step 'check dev' wants it as reference 0",
-        (*run, str(tmp_path), "--work", str(file)): "file: is no folder, and cannot be one; expected that of results",
-        (*run, str(tmp_path), "--work", str(file / "x")): "file/x: is no folder, and cannot be one; expected that of "
-        "results",
+        (*run, str(tmp_path), "--work", str(file)): "file: is not a folder; expected the folder of results",
+        (*run, str(tmp_path), "--work", str(file / "x")): "file/x: is not a folder; expected the folder of results",
     }
     for arguments, problem in wanted.items():
         assert main(list(arguments)) == 1

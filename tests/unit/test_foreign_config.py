@@ -47,9 +47,20 @@ def test_a_cdec_ini(cdec_files, capsys):
     listed = f"F=3 Big=-2.5 WordPenalty={-3 * LOG10_E:.6g} Glue=2"
     assert found.out == f"0 ||| A A A ||| {listed} ||| {3 - 1.25 + 3 * LOG10_E - 0.5:.6f}\n"
     assert messages(found.err).splitlines() == [
-        "warning: the weights name 'SourceWordPenalty', which is no feature of this model",
+        "warning: the weights name 'SourceWordPenalty', which is not a feature of this model",
         "warning: input:2: no derivation covers the sentence; its output is empty",
     ]
+
+
+def test_two_files_of_one_name(cdec_files, capsys):
+    Path("weights").symlink_to("system/weights")  # the same file
+    Path("rules").write_text("[N] ||| a ||| here ||| F=1\n")
+    assert main(["decode", "input", "--config", "system/cdec.ini", "--kbest", "0", "--skip-bad"]) == 0
+    found = capsys.readouterr()
+    assert found.out == "here here here\n\n"
+    told = "system/cdec.ini names rules: the file in the current folder is used, not system/rules"
+    assert messages(found.err).splitlines()[0] == f"warning: {told}"
+    assert found.err.count("current folder") == 1
 
 
 def test_what_is_given_beside_a_cdec_ini_counts(cdec_files, capsys):
@@ -181,7 +192,7 @@ def test_a_configuration_suffices(cdec_files, capsys, decoder):
         (MOSES_INI.replace("WordPenalty\nPhr", "Distortion\nPhr"), "config:3: 'Distortion' is not supported; known: "),
         (MOSES_INI.replace("\n\n[w", "\nKENLM name=LM1 path=lm2\n\n[w"), "config:7: another language model, 'lm2'"),
         (JOSHUA_CONFIG + "feature-function = EdgePhraseSimilarity\n", "config:9: 'feature-function = EdgePhraseSimil"),
-        ("nothing = 1\n", "config: is no configuration of cdec, Joshua, Moses or Travatar that is known"),
+        ("nothing = 1\n", "config: is not a known configuration of cdec, Joshua, Moses or Travatar"),
     ],
 )
 def test_what_a_configuration_names_and_cannot_be_used(cdec_files, capsys, config, problem):

@@ -60,7 +60,7 @@ def test_feature_functions_of_joshua(decode_lines):
     Path("weights").write_text("feature_function = OOVPenalty\nfeature-function = LanguageModel -lm_file x\n" + weights)
     _, rows, err = decode_lines("a\n", *given)
     assert rows == [["0", "A", "tm_pt_0=1 tm_glue_0=1", "2.000000"]]
-    assert err == "warning: the weights name 'WordPenalty', which is no feature of this model\n"
+    assert err == "warning: the weights name 'WordPenalty', which is not a feature of this model\n"
     Path("weights").write_text(weights)  # before version 5: by their weights
     _, rows, err = decode_lines("a\n", *given)
     assert rows == [["0", "A", f"tm_pt_0=1 WordPenalty={-3 * LOG10_E:.6g} tm_glue_0=1", f"{2 + 3 * LOG10_E:.6f}"]]
@@ -109,7 +109,7 @@ def test_built_in_glue_is_listed_without_a_weight(decode_lines):
             "'tm = moses -owner pt -maxspan 0 -path phrases' is not supported: phrases are not decoded in stacks; "
             "expected a grammar for a chart",
         ),
-        ("joshua", "oov-list = NN", "'oov-list = NN' is no list of labels; expected LABEL PROBABILITY …"),
+        ("joshua", "oov-list = NN", "'oov-list = NN' is not a list of labels; expected LABEL PROBABILITY …"),
         ("joshua", "oov-list = NN 0", "the probability of 'NN' is '0'; expected a number above 0"),
         (
             "joshua",
@@ -223,7 +223,7 @@ def test_labels_of_unknown_words_in_moses(tmp_path):
         {"a new": 2 * math.log(0.75), "new A": math.log(0.25)}
     )
     (tmp_path / "labels").write_text("NN\n")
-    with pytest.raises(FormatError, match="labels:1: 'NN' is no list of labels; expected LABEL PROBABILITY …"):
+    with pytest.raises(FormatError, match="labels:1: 'NN' is not a list of labels; expected LABEL PROBABILITY …"):
         read_foreign_weights(tmp_path / "ini", "moses")
     with pytest.raises(
         UsageError, match=r"PhrasePenalty0 counts unknown words: it cannot be had beside \[unknown-lhs\]"
@@ -242,4 +242,4 @@ def test_rules_above_the_label_of_sentences(decode_lines):
     Path("rules").write_text(rules + "[X] ||| [NP,1] ||| [1] ||| F=1\n")
     _, rows, err = decode_lines("a b\n", "--grammar", "rules", "--pass-through", "none")
     assert rows == []
-    assert "1 rules from one nonterminal to another close a circle of labels; they are left out" in err
+    assert "1 rules from one nonterminal to another close a cycle of labels; they are left out" in err

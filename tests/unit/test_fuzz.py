@@ -307,7 +307,7 @@ def test_a_glossary_that_is_cut_off(tmp_path: Path) -> None:
 def test_a_header_of_messages_with_an_odd_number(tmp_path: Path) -> None:
     (tmp_path / "a.po").write_text('msgid ""\nmsgstr "²: a\\n"\n')
     model: Any = SimpleNamespace()
-    with pytest.raises(FormatError, match="is no file of gettext: invalid literal for int"):
+    with pytest.raises(FormatError, match="is not a file of gettext: invalid literal for int"):
         translate_file(model, tmp_path / "a.po", tmp_path / "b.po")
 
 

@@ -373,4 +373,4 @@ def test_commands(
     assert "one side of a pair is missing" in capsys.readouterr().err
     monkeypatch.setattr(sys, "stdin", io.StringIO("no tab\n"))
     assert main(["learn", folder]) == 1
-    assert "standard input:1: 'no tab\\n' is no pair; expected SOURCE TAB TARGET" in capsys.readouterr().err
+    assert "standard input:1: 'no tab\\n' is not a pair; expected SOURCE TAB TARGET" in capsys.readouterr().err

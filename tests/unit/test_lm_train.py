@@ -215,7 +215,7 @@ def test_discounts_without_fallback() -> None:
             "there are 3 pruning thresholds for a model of order 2; expected at most one for each order",
         ),
         ({"memory": 1000}, "memory is 1000 bytes; expected at least 65536"),
-        ({"memory": "much"}, "'much' is not an amount of memory; expected such as 500M or 2G"),
+        ({"memory": "much"}, "'much' is not an amount of memory; expected one such as 500M or 2G"),
         (
             {"fallback": (0.5, 2.5, 3)},
             "the fallback discount for the count 2 is 2.500000; expected more than 0 and at most 2",
@@ -235,7 +235,7 @@ def test_a_scratch_folder_that_is_not_there(tmp_path: Path) -> None:
 
 def test_sizes() -> None:
     for bad in ("9" * 400, "1" * 40_000 + "x", "1" + " " * 40_000 + "x", "-1G", "1e3"):
-        with pytest.raises(UsageError, match="is not an amount of memory; expected such as 500M or 2G"):
+        with pytest.raises(UsageError, match="is not an amount of memory; expected one such as 500M or 2G"):
             parse_size(bad)
     assert [parse_size(size) for size in ("7", "1K", "1k", "2 MB", "1GiB", "0.5T", 12)] == [
         7, 1024, 1024, 2 << 20, 1 << 30, 1 << 39, 12,

@@ -90,7 +90,7 @@ def test_what_is_no_sentence_is_a_type_error(hiero: Model, value: Any) -> None:
     words = Model(hiero.directory, hiero.file, hiero.translator, Reader(find_kind("hiero")))
     for model in (hiero, words):
         for call in (lambda m=model: m.translate(value), lambda m=model: m.translate_batch(["a", value])):
-            with pytest.raises(TypeError, match="is no sentence; expected a string, a list of tokens, a tree"):
+            with pytest.raises(TypeError, match="is not a sentence; expected a string, a list of tokens, a tree"):
                 call()
     with pytest.raises(ValueError, match="a lone surrogate, which is no character"):
         words.translate("a \ud800")

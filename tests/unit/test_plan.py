@@ -84,7 +84,7 @@ def test_plans_agree_with_whole_runs() -> None:
 
 @pytest.mark.parametrize("text", ["", "ten", "-5", "0", "1e9", "5T", "9" * 16])
 def test_numbers_that_are_none(text: str) -> None:
-    with pytest.raises(UsageError, match="expected such as 50000 or 10M"):
+    with pytest.raises(UsageError, match="expected one such as 50000 or 10M"):
         parse_count(text)
 
 
@@ -111,4 +111,8 @@ def test_the_page_has_the_same_figures() -> None:
             for title, column in (("CPU", 1), ("memory", 2), ("disk", 3)):
                 line = f"| {name[0].removesuffix(' (not in the sum)')}, {title} | "
                 line += " | ".join(one[column] for one in (name, *cells)) + " |"
+                assert line in page, line
+        elif name[0] == "together":
+            for pairs, one in zip(SIZES.values(), (name, *cells), strict=True):
+                line = f"| {pairs:,} | {one[1]} | {one[2]} | {one[3]} |"
                 assert line in page, line

@@ -243,16 +243,16 @@ def test_stand_off(tmp_path: Path) -> None:
         ("4\t7\ttok", "2\t7\ttok", 5, "the token t0.1 at 2 to 7 overlaps the one before it"),
         ("4\t7\ttok", "3\t4\ttok", 5, "the token t0.1 is ''; expected a word"),
         ("4\t7\ttok", "4\t7\tword", 5, "element 'word' is not known; expected sentence, cons or tok"),
-        ("4\t7\ttok", "4-7 tok", 5, "'4-7 tok id=\"t0.1\" pos=\"NN\" lexentry=\"N&l' is no annotation; "
+        ("4\t7\ttok", "4-7 tok", 5, "'4-7 tok id=\"t0.1\" pos=\"NN\" lexentry=\"N&l' is not an annotation; "
          "expected BEGIN, END, element between tabs"),
-        (' pos="NN"', " pos=NN", 5, '\'pos=NN lexentry="N&lt;3sg&gt;" pred="nou\' is no attribute; '
+        (' pos="NN"', " pos=NN", 5, '\'pos=NN lexentry="N&lt;3sg&gt;" pred="nou\' is not an attribute; '
          'expected NAME="VALUE"'),
         ('cons id="c0.1"', 'cons id="c0.0"', 3, "two elements have the id 'c0.0'"),
         ('tok id="t0.2"', 'tok id="c0.2"', 7, "two elements have the id 'c0.2'"),
         ('tok id="t0.2"', 'tok id="t0.2" id="t0.9"', 7, "the attribute id is given twice"),
         ("13\t14\ttok", "14\t16\ttok", 8, "the tok t0.3 at 14 to 16 is outside of its sentence, 0 to 14"),
         ("0\t7\tcons", "0\t17\tcons", 3, "the cons c0.1 at 0 to 17 is outside of its sentence, 0 to 14"),
-        ("8\t13\ttok", "8\t" + "9" * 5000 + "\ttok", 7, "'8\\t" + "9" * 38 + "' is no annotation; "
+        ("8\t13\ttok", "8\t" + "9" * 5000 + "\ttok", 7, "'8\\t" + "9" * 38 + "' is not an annotation; "
          "expected BEGIN, END, element between tabs"),
         ('tok id="t0.2" ', "tok ", 7, "a tok without an id"),
     ],

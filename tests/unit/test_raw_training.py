@@ -99,7 +99,7 @@ def test_a_recipe_of_raw_text_ends_in_models_that_can_be_found(files: dict[str, 
         (('"de-en"', '"german"'), "'german' is not a pair of languages; expected SOURCE-TARGET such as de-en"),
         (("[dev]", '[parser]\nadapter = "udpipe"\n[dev]'), "adapter is 'udpipe'; expected ADAPTER:MODEL"),
         (("[dev]", "[parser]\ncycles = 1\n[dev]"), "expected one of trees, grammar and adapter"),
-        (("[dev]", '[parser]\ngrammar = "none"\n[dev]'), "none is no folder; expected that of a grammar"),
+        (("[dev]", '[parser]\ngrammar = "none"\n[dev]'), "none is not a folder; expected the folder of a grammar"),
     ],
 )
 def test_recipes_of_raw_text_that_are_refused(tmp_path: Path, change: tuple[str, str], problem: str) -> None:

@@ -91,5 +91,5 @@ def test_numbers_stay_whole() -> None:
 @pytest.mark.parametrize("line", ["中", "中 x", " 3", "中 0", "中 -1"])
 def test_damaged_files_are_refused(line: str, tmp_path: Path) -> None:
     (tmp_path / "a").write_text(f"的 2\n{line}\n")
-    with pytest.raises(FormatError, match=r"a:2: .* is no word with its count; expected WORD COUNT"):
+    with pytest.raises(FormatError, match=r"a:2: .* is not a word with its count; expected WORD COUNT"):
         WordSplitter.open(str(tmp_path / "a"))

@@ -241,7 +241,7 @@ def test_the_commands_of_keys(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert Keys(Path(path)).find(key) is not None
     assert main(["serve", "keys", "add", "weblate", "--keys", path]) == 2
     assert main(["serve", "keys", "add", "other", "--keys", path, "--right", "all"]) == 2
-    assert "'all' is no right; expected translate, correct, learn" in capsys.readouterr().err
+    assert "'all' is not a right; expected translate, correct, learn" in capsys.readouterr().err
     assert main(["serve", "keys", "list", "--keys", path]) == 0
     assert "weblate" in capsys.readouterr().out
     assert main(["serve", "keys", "remove", "weblate", "--keys", path]) == 0

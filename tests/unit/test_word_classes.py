@@ -90,10 +90,10 @@ def test_classes_are_written_and_read(tmp_path: Path, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("a 1\nb\n", ":2: 'b' is no word with its class; expected WORD CLASS"),
-        ("a -1\n", ":1: 'a -1' is no word"),
-        ("a 1234567890\n", ":1: 'a 1234567890' is no word"),
-        ("a ²\n", ":1: 'a ²' is no word"),
+        ("a 1\nb\n", ":2: 'b' is not a word with its class; expected WORD CLASS"),
+        ("a -1\n", ":1: 'a -1' is not a word"),
+        ("a 1234567890\n", ":1: 'a 1234567890' is not a word"),
+        ("a ²\n", ":1: 'a ²' is not a word"),
         ("a 1\nb 2\na 1\n", ":3: the word 'a' comes twice"),
         ("a 1\n<s> 2\n", ":2: <s> is a word of models themselves"),
     ],
@@ -170,14 +170,14 @@ def test_what_cannot_be_is_refused(
     shutil.copytree(model.directory, tmp_path / "other")
     toml = (tmp_path / "other" / "model.toml").read_text()
     for old, new, problem in (
-        ('small = "lm_small.bin"', 'Small = "lm_small.bin"', "lms.Small is no name of a language model"),
+        ('small = "lm_small.bin"', 'Small = "lm_small.bin"', "lms.Small is not a name of a language model"),
         ('"lm_small.bin"', '"../lm.bin"', "lms.small is '../lm.bin'; expected a file in the model's folder"),
     ):
         (tmp_path / "other" / "model.toml").write_text(toml.replace(old, new))
         with pytest.raises(FormatError, match=re.escape(problem)):
             load(tmp_path / "other")
     for name in ("News", "a/b", "unknown", "news_unknown"):
-        with pytest.raises(OptionError, match=f"lms.{name} is no name of a language model"):
+        with pytest.raises(OptionError, match=f"lms.{name} is not a name of a language model"):
             train("hiero", corpus, model.directory, lms={name: model.directory / "lm.bin"}, force=True)
     with pytest.raises(UsageError, match="read several times for classes of words; expected a file"):
         train("hiero", corpus, tmp_path / "model", options, lm_text="-")

@@ -207,7 +207,7 @@ class Aligner:
 
 
 def _trainer(facts: Mapping[str, Any], path: Path) -> Any:
-    """What trains an aligner as these facts say, without a lexicon."""
+    """The trainer with these settings, without a lexicon."""
     options = {name: value for name, value in facts["options"].items() if name != "lexicon"}
     made = options_in(path, ALIGNERS[facts["method"]], options, table_name=facts["method"])
     if isinstance(made, Eflomal):
@@ -237,7 +237,7 @@ def _fill(corpus: _core.SentencePairs, pairs: Iterable[Pair]) -> _core.SentenceP
 def _each(
     pairs: Iterable[Pair], call: Callable[[list[tuple[list[str], list[str]]]], Sequence[T]], otherwise: T
 ) -> Iterator[T]:
-    """What `call` gives for each pair that can be aligned, by batches, and `otherwise` for the rest."""
+    """Yield `call`'s result for each pair that can be aligned, in batches, and `otherwise` for the others."""
     for batch in batches(pairs, BATCH):
         usable = [alignable(*pair) for pair in batch]
         used = [(list(s), list(t)) for (s, t), good in zip(batch, usable, strict=True) if good]

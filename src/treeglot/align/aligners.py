@@ -18,7 +18,7 @@ from treeglot.base.registry import Registry
 from treeglot.syntax import Alignment
 
 Sentences: TypeAlias = Sequence[Sequence[str]]
-Tick: TypeAlias = Callable[[int, int], None]  # so many rounds are done, of so many
+Tick: TypeAlias = Callable[[int, int], None]  # rounds done, and rounds in all
 
 LONGEST = 200  # words; longer sentences are not aligned: the cells of a pair grow with the square
 MOST_LINKS = 1000  # that a prior counts as: sums of them must fit what the core counts with
@@ -82,7 +82,7 @@ def sampler(
 
 
 def read_lexicon(path: PathLike, links: float = 1.0) -> list[tuple[str, str, float]]:
-    """The word pairs of a file, and as how many links each counts: the third column, if there is one, or `links`."""
+    """The word pairs of a file. Each counts as many links as its third column says, by default `links`."""
     out = []
     for number, line in enumerate(iterate_lines(path), start=1):
         source, target, *more = [part.strip() for part in line.split("\t")] if "\t" in line else (line, "")
@@ -92,7 +92,7 @@ def read_lexicon(path: PathLike, links: float = 1.0) -> list[tuple[str, str, flo
             weight = -1.0
         if not source or not target or len(more) > 1 or not 0 < weight <= MOST_LINKS:
             expected = f"expected SOURCE TAB TARGET, and perhaps a number of links above 0, at most {MOST_LINKS}"
-            raise FormatError(str(path), number, f"{line!r} is no word pair; {expected}")
+            raise FormatError(str(path), number, f"{line!r} is not a word pair; {expected}")
         out.append((source, target, weight))
     return out
 
@@ -101,7 +101,7 @@ def read_lexicon(path: PathLike, links: float = 1.0) -> list[tuple[str, str, flo
 def hmm(
     ibm1: Annotated[int, "iterations of IBM model 1", COUNT] = 5,
     iterations: Annotated[int, "iterations of the HMM", COUNT] = 5,
-    variational: Annotated[bool, "variational Bayes in place of EM: rare words attract fewer links"] = True,
+    variational: Annotated[bool, "variational Bayes instead of EM: rare words attract fewer links"] = True,
     null: Annotated[float, "probability of a word without a link", Range(least=0, below=1)] = 0.1,
 ) -> Trainer:
     """The HMM of Vogel et al. (1996), from IBM model 1, by expectation maximisation."""
@@ -168,5 +168,5 @@ def eflomal(
     iterations: Annotated[float, "rounds of models 1 and 2; model 3 has four times as many", Range(above=0)] = 4.0,
     program: Annotated[str, "the program's name or path"] = "eflomal",
 ) -> Eflomal:
-    """The program of that name (GPL), if it is installed: it draws from the clock and does not repeat itself."""
+    """The program eflomal (GPL), if it is installed. It seeds from the clock, so its results vary."""
     return Eflomal(model, iterations, program)

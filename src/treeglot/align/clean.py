@@ -64,7 +64,7 @@ class Faults:
 
 @dataclass(frozen=True)
 class CleanOptions(Options):
-    """What makes a sentence pair no translation."""
+    """Limits beyond which a pair is not a translation."""
 
     longest: int = option(LONGEST, "most words of a side", least=1, most=LONGEST)
     ratio: float = option(4.0, "most words of a side for one word of the other; sides of up to 5 words pass", least=1)
@@ -76,7 +76,7 @@ class CleanOptions(Options):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What cleaning says of a pair."""
+    """The verdict of cleaning on a pair."""
 
     reason: str  # why it is dropped; empty: it is kept
     score: float  # of an aligner; NaN when it was not asked
@@ -85,7 +85,7 @@ class Verdict:
 def judge(
     pairs: Iterable[Pair], aligner: Aligner | None, options: CleanOptions, threads: int = 1
 ) -> Iterator[tuple[Pair, Verdict]]:
-    """Yield each pair, with the reason if it is no translation. Without an aligner, scores are not checked.
+    """Yield each pair, with the reason if it is not a translation. Without an aligner, scores are not checked.
 
     >>> pairs = [(["ein", "Haus"], ["a", "house"]), (["Haus"], ["Haus"]), (["Haus"], [])]
     >>> [verdict.reason for _, verdict in judge(pairs, None, CleanOptions())]

@@ -17,7 +17,7 @@ class AlignShard:
 
     model: Path
     symmetrization: str
-    parsed: tuple[bool, bool]  # sides whose parses mend the links
+    parsed: tuple[bool, bool]  # sides whose parses repair the links
     cost: float
 
     def open(self) -> Aligner:

@@ -25,7 +25,7 @@ class Bead:
 
     @property
     def dropped(self) -> str:
-        """Say why the bead is no pair. The text is empty if it is one."""
+        """The reason why the bead is not a pair, or an empty text."""
         return "" if self.source and self.target else "no target" if self.source else "no source"
 
 

@@ -110,7 +110,7 @@ def rewrites_text(systems: Sequence[Rewrites], least: float = 1.0) -> str:
 
 
 def rewrites_plot(systems: Sequence[Rewrites], least: float = 1.0) -> str:
-    """The same as bars: an HTML page that needs nothing from the network."""
+    """The same as bars, on a self-contained HTML page."""
     names = [system.system for system in systems]
     drawings = [
         bars(

@@ -22,7 +22,7 @@ def shown(place: str) -> str:
 
 
 class TreeglotError(Exception):
-    """Something that the user can mend: bad input, a bad option, a missing file."""
+    """An error that the user can fix: bad input, a bad option, a missing file."""
 
 
 class FormatError(TreeglotError, ValueError):
@@ -51,7 +51,7 @@ class FormatError(TreeglotError, ValueError):
 class UsageError(TreeglotError):
     """A command or function was asked for something that does not make sense (exit code 2).
 
-    `key` is the way to the option that is meant, as far as it is known: `("system", 0, "kind")`.
+    `key` is the path to the option, as far as it is known: `("system", 0, "kind")`.
     """
 
     def __init__(self, problem: str = "", key: tuple[str | int, ...] = ()) -> None:

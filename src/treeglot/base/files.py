@@ -1,4 +1,4 @@
-"""Files: opened by suffix, and written aside until they are complete. `storage.py` has those with a URI."""
+"""Files: decompressed by suffix, and renamed when complete. `storage.py` handles URIs."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ else:
 T = TypeVar("T")
 
 CHUNK = 1 << 20
-WINDOW = 1 << 27  # bytes that decompressing may look back: what `zstd` itself reads, and twice what `xz -9` writes
+WINDOW = 1 << 27  # window of decompression in bytes: the limit of `zstd`, and twice that of `xz -9`
 
 COMPRESSED = (".gz", ".xz", ".zst")
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what writing fails with, without saying where
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors of writing that do not name the file
 
 
 def open_binary(path: PathLike) -> IO[bytes]:
@@ -73,7 +73,7 @@ def read_chunks(path: PathLike, size: int = CHUNK) -> Iterator[bytes]:
 
         damaged = (zstandard.ZstdError, EOFError)
     with open_binary(path) as stream:
-        # What a pipe has now, not what it will have when it has `size` bytes.
+        # Read what a pipe has now; do not wait for `size` bytes.
         read = stream.read if suffix in COMPRESSED else getattr(stream, "read1", stream.read)
         ended = False
         while not ended:
@@ -100,9 +100,8 @@ def read_lines(path: PathLike) -> list[str]:
 def iterate_lines(path: PathLike, errors: Literal["strict", "replace"] = "strict") -> Iterator[str]:
     """Yield the lines of a text file without line ends. Bytes that are not UTF-8 raise `FormatError`.
 
-    So is a byte order mark, which would be part of the first word. With `replace`, U+FFFD stands for what is not
-    UTF-8 instead.
-    A line ends in LF or CR LF: characters such as U+2028 and U+0085 are part of it.
+    A byte order mark is refused, too: it would become part of the first word. With `replace`, U+FFFD replaces invalid
+    bytes instead. A line ends in LF or CR LF: characters such as U+2028 and U+0085 are part of it.
     """
     number = size = 0
     begun: list[bytes] = []  # the parts of a line that has not ended
@@ -129,7 +128,7 @@ def iterate_lines(path: PathLike, errors: Literal["strict", "replace"] = "strict
 
 @cache
 def longest_line() -> int:
-    """The most bytes of a line or a record, which `TREEGLOT_LONGEST_LINE` sets."""
+    """The maximum length of a line or record in bytes. `TREEGLOT_LONGEST_LINE` sets it."""
     given = os.environ.get("TREEGLOT_LONGEST_LINE", "67108864")
     if not (given.isascii() and given.isdigit() and len(given) <= 18 and int(given)):
         raise UsageError(f"TREEGLOT_LONGEST_LINE is {given[:30]!r}; expected a number of bytes such as 67108864")
@@ -137,7 +136,7 @@ def longest_line() -> int:
 
 
 def too_long(most: int) -> str:
-    """What is wrong with a line of more bytes than that."""
+    """The message for a longer line."""
     return f"is longer than {most} bytes; TREEGLOT_LONGEST_LINE sets another limit"
 
 
@@ -152,7 +151,7 @@ def logical_suffix(path: PathLike) -> str:
 
 
 class Pause:
-    """Whether the value that standard input gave last is the last for now: the next one has not come yet."""
+    """Whether standard input has no further value waiting."""
 
     now = False
     waits = True  # more input did when the chunk at hand was complete
@@ -227,7 +226,7 @@ def _gzip_pieces(raw: IO[bytes]) -> Iterator[bytes]:
 
 
 def _zstd_pieces(raw: IO[bytes]) -> Iterator[bytes]:
-    """Frames one after the other. The stream of `zstandard` ends without a word where a frame is cut off."""
+    """Decompress frame after frame. The stream of `zstandard` does not report a truncated frame."""
     import zstandard
 
     frame: Any = None
@@ -262,7 +261,7 @@ def write_binary(path: PathLike) -> Iterator[IO[bytes]]:
 
     Compression is by suffix, with fixed settings, so that the same content gives the same bytes; `-` is standard
     output. On a terminal, control characters come out escaped. A symbolic link is followed; a device or a pipe is
-    written as it is. What has a URI is written aside there, and moved.
+    written directly. A URI is written to a temporary name, and renamed.
     """
     name = plain_path(path)
     if name == "-":
@@ -313,7 +312,7 @@ def remove_leftovers(path: PathLike) -> None:
 
 
 def nearest_folder(path: PathLike) -> Path:
-    """The folder `path`, or the nearest above it that is there."""
+    """The folder `path`, or its nearest existing parent."""
     place = Path(path).resolve()
     while not place.exists():
         place = place.parent
@@ -323,7 +322,7 @@ def nearest_folder(path: PathLike) -> Path:
 
 
 def check_output(path: PathLike, folder: bool = False) -> None:
-    """Refuse a file, or a folder, that cannot be written: before the work, not after it."""
+    """Refuse a file or folder that cannot be written, before the work begins."""
     name = plain_path(path)
     if name == "-":
         return
@@ -428,7 +427,7 @@ def write_json(path: PathLike, value: Any) -> None:
 
 
 def parse_json(text: str | bytes, file: str, line: int = 0, /, **fields: type) -> dict[str, Any]:
-    """The JSON object that a text is: all of a file, or its line of that number.
+    """Parse a JSON object: a whole file, or one line of it.
 
     `fields` are types by name. Whole numbers are counts, and no number is infinite.
 
@@ -447,7 +446,7 @@ def parse_json(text: str | bytes, file: str, line: int = 0, /, **fields: type) -
 
 
 def parse_value(text: str | bytes, file: str, line: int = 0) -> Any:
-    """The JSON value that a text is, be it an object or not."""
+    """Parse any JSON value."""
     try:
         found = json.loads(text)
         if _SURROGATE.search(text.encode("utf-8", "replace") if isinstance(text, str) else text):

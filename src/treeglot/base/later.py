@@ -1,4 +1,4 @@
-"""Packages that are imported when they are first used: a command that needs none of numpy starts without it."""
+"""Lazy imports: a command that does not use numpy starts without it."""
 
 from __future__ import annotations
 

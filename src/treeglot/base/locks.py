@@ -18,8 +18,8 @@ WITHOUT_LOCKS = (errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS)  # what some network
 def locked(path: Path, busy: str = "") -> Iterator[None]:
     """Hold the lock file `path`, which is removed at the end.
 
-    If another process or thread holds it, wait for it. With `busy`, raise `UsageError` with this text instead. File
-    systems without locks are used without one.
+    If another process or thread holds it, wait for it. With `busy`, raise `UsageError` with this text instead. On file
+    systems without locks, nothing is locked.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = _acquire(path, busy)
@@ -35,7 +35,7 @@ def _acquire(path: Path, busy: str) -> int:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (fcntl.LOCK_NB if busy else 0))
-            # Whoever held it may have removed the file: then another process can lock a new one.
+            # Its holder may have removed the file. Then another process can lock a new one.
             if os.path.samestat(os.fstat(descriptor), path.stat()):
                 return descriptor
         except FileNotFoundError:

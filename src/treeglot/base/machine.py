@@ -55,7 +55,7 @@ class PeakMemory:
 
 
 def give_back() -> None:
-    """Give free pages back to the system. Without this, a process stays as large as its largest work made it.
+    """Return free pages to the system. Without this, a process keeps its peak size.
 
     This is a call of glibc; other C libraries do it by themselves.
     """

@@ -6,7 +6,7 @@ from treeglot._core import Opening
 
 
 def opening(verify: bool, wait: bool) -> Opening:
-    """How the checks of a file are made: `verify` asks for them, and `wait` for all of them before it opens."""
+    """How a file is checked: `verify` turns checks on, and `wait` finishes them before the file opens."""
     if not verify:
         return Opening.trusted
     return Opening.verified if wait else Opening.background

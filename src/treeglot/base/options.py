@@ -108,7 +108,7 @@ def option(
 ) -> T:
     """A field of an options dataclass: its default, one line of help, its range and the paper that the default is from.
 
-    The value of an option with `names`, which are asked for when they are needed, is one of them or the path of a file.
+    An option with `names` takes one of these names or the path of a file. `names` is called when it is needed.
     """
     metadata = {"help": help, "range": Range(least, most, above, below, infinite, unlimited)}
     metadata |= {"names": names, "paper": paper}
@@ -139,7 +139,7 @@ class Option:
     default: Any  # REQUIRED when it has none
     help: str
     range: Range = Range()
-    names: Callable[[], Iterable[str]] | None = None  # what it may be, if anything else is a file
+    names: Callable[[], Iterable[str]] | None = None  # its names; any other value is a file
     paper: str = ""  # what the default is from
 
     def described(self) -> str:
@@ -176,9 +176,9 @@ def options_of(schema: Any) -> tuple[Option, ...]:
 
 
 def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The types of parameters with what they are annotated with, as they stand.
+    """The types of parameters with their annotations.
 
-    Python 3.10 makes one with the default None optional, and its annotations are hidden in there.
+    Python 3.10 wraps a parameter with the default None in Optional, which hides its annotations.
     """
     hints = get_type_hints(function, include_extras=True)
     return {name: next((a for a in _choices(hint) if get_origin(a) is Annotated), hint) for name, hint in hints.items()}
@@ -207,7 +207,7 @@ def from_table(schema: Callable[..., T], table: Mapping[str, Any], *, table_name
 
 
 def changed(options: T, table: Mapping[str, Any], *, table_name: str = "") -> T:
-    """The options of an instance, also in its tables, with those of `table` in place of its own.
+    """The options of an instance, overridden by `table`, nested tables included.
 
     >>> @dataclasses.dataclass(frozen=True)
     ... class SearchOptions(Options):
@@ -235,7 +235,7 @@ def resolved(schema: Callable[..., Any], table: Mapping[str, Any]) -> dict[str, 
 
 
 def file_options(schema: Callable[..., Any], table: Mapping[str, Any]) -> dict[str, str]:
-    """The values of `table` that are files, by the dotted names of their options: what depends on one depends on it.
+    """The files among the values of `table`, by the dotted names of their options. Results depend on their content.
 
     >>> @dataclasses.dataclass(frozen=True)
     ... class Trees:
@@ -326,7 +326,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 
 
 def wanted(kind: Any) -> str:
-    """What values a type takes, in words.
+    """A description of the values that a type takes.
 
     >>> wanted(float), wanted(Literal["hiero", "t2t"])
     ('a number', "'hiero' or 't2t'")
@@ -375,7 +375,7 @@ def _values(schema: Callable[..., Any], table: Mapping[str, Any], key: Key, base
 
 
 def _make(schema: Callable[..., T], table: Mapping[str, Any], key: Key, base: Any = None) -> T:
-    """What `schema` makes of a table; options that the table does not name are those of `base`, if there is one."""
+    """Build `schema` from a table. Options that the table does not name come from `base`, if there is one."""
     values = _values(schema, table, key, base)
     try:
         if not dataclasses.is_dataclass(schema):  # those check themselves
@@ -438,7 +438,7 @@ def _found(value: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A value as TOML would have it, cut to a readable length."""
+    """A value in TOML, truncated to a readable length."""
     if value is None:
         return "none"
     if isinstance(value, int) and value.bit_length() > 10_000:

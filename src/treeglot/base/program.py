@@ -1,4 +1,4 @@
-"""Which program runs: part of the keys of stored results, so that results of other code are not taken for its own."""
+"""The identity of the running program: part of the keys of stored results, so other code does not reuse them."""
 
 from __future__ import annotations
 

@@ -44,11 +44,11 @@ class Machines(Protocol):
         """What `function(shared, item)` gives for each item, in order. Other machines may call it, more than once."""
 
     def calls_at_once(self) -> int:
-        """How many calls of `map`'s function share the memory and the cores of one process or machine."""
+        """The number of calls of `map`'s function that share the memory and cores of one process or machine."""
 
 
 class Job(Protocol):
-    """What is done with each shard: a value that is sent to the machines. Its `repr` tells it from other jobs."""
+    """The work on each shard: a value that is sent to the machines. Its `repr` distinguishes it from other jobs."""
 
     def open(self) -> Any:
         """What all shards of a process need, such as a model."""
@@ -71,7 +71,7 @@ class Shard:
         return folder / f"{self.number:06}.shard"
 
     def load(self, folder: Path) -> Any:
-        """Its records; a file that is missing or other than it was written is an error."""
+        """Its records. A missing or changed file is an error."""
         import zstandard
 
         path = self.file(folder)
@@ -86,7 +86,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Part:
-    """What a task made of a shard: a file, and what the job says of it."""
+    """The result of a task: a file, and the job's facts about it."""
 
     path: Path
     shard: Shard
@@ -209,7 +209,7 @@ def run_shard(work: Work, shard: Shard) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _opened(work: Work) -> Any:
-    """What the job needs; the driver opens it too, and shows what is said of it."""
+    """Open what the job needs. The driver opens it, too, and shows its warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return work.job.open()
@@ -218,7 +218,7 @@ def _opened(work: Work) -> Any:
 def _write(
     folder: Path, digest: str, shards: Iterable[tuple[Any, int]]
 ) -> tuple[list[Shard], dict[int, dict[str, Any]]]:
-    """Write the shards whose parts are not there, and remove what belongs to no shard. The finished parts by number."""
+    """Write the shards without finished parts, and remove stale files. Returns the finished parts by number."""
     written: list[Shard] = []
     known: dict[int, dict[str, Any]] = {}
     kept: set[Path] = set()
@@ -242,7 +242,7 @@ def _write(
 
 
 def _finished(folder: Path, shard: Shard, digest: str) -> dict[str, Any] | None:
-    """What the task of a shard said when it had written its part; none if there is no such part."""
+    """The facts that a task stored with its part, or None without such a part."""
     try:
         found = read_json(_marker(folder, shard), key=str, digest=str, facts=dict, warnings=list)
         same = found["key"] == _key(digest, shard) and found["digest"] == _file_digest(_part(folder, shard))
@@ -252,7 +252,7 @@ def _finished(folder: Path, shard: Shard, digest: str) -> dict[str, Any] | None:
 
 
 def _check(path: Path, digest: str) -> None:
-    """Refuse a part that is not what a task says that it wrote."""
+    """Refuse a part whose content differs from what its task reported."""
     try:
         same = _file_digest(path) == digest
     except OSError as error:

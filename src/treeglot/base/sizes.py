@@ -19,5 +19,5 @@ def parse_size(size: str | int) -> int:
         return size
     found = re.fullmatch(r"([0-9]{1,18}(?:\.[0-9]{1,18})?) ?([KMGT]?)(?:i?B)?", size.strip(), re.IGNORECASE)
     if not found:
-        raise UsageError(f"{size[:60]!r} is not an amount of memory; expected such as 500M or 2G")
+        raise UsageError(f"{size[:60]!r} is not an amount of memory; expected one such as 500M or 2G")
     return int(float(found[1]) * 1024 ** _UNITS[found[2].upper()])

@@ -1,4 +1,4 @@
-"""Files in other places than this machine's disk: all that Arrow's file systems know, by URI.
+"""Remote files by URI, on all of Arrow's file systems.
 
     s3://BUCKET/KEY              Amazon S3, and servers that speak its protocol
     gs://BUCKET/KEY              Google Cloud Storage
@@ -55,7 +55,7 @@ class StorageError(TreeglotError):
 
 
 def find_uri(path: PathLike) -> str | None:
-    """The URI that a path is, or None if it is a path of this machine. Unknown schemes raise `UsageError`.
+    """The path as a URI, or None for a local path. Unknown schemes raise `UsageError`.
 
     >>> find_uri(Path("s3://bucket/train.de"))
     's3://bucket/train.de'
@@ -75,7 +75,7 @@ def find_uri(path: PathLike) -> str | None:
 
 
 def is_remote(path: PathLike) -> bool:
-    """Whether a path is a URI of another place than this machine's disk.
+    """Whether a path is a remote URI.
 
     >>> is_remote("s3://bucket/train.de"), is_remote("file:///data/train.de"), is_remote("train.de")
     (True, False, False)
@@ -147,7 +147,7 @@ def write_remote(path: PathLike, size: int = 0) -> Iterator[IO[bytes]]:
 
 
 def check_remote(path: PathLike) -> None:
-    """Refuse a URI that cannot be written to, before the work. Arrow may leave a mark of its folder."""
+    """Refuse a URI that cannot be written, before the work begins. Arrow may leave a marker of its folder."""
     uri = _uri(path)
     with _naming(uri):
         system, place = _resolve(uri)
@@ -160,7 +160,7 @@ def check_remote(path: PathLike) -> None:
 
 
 def is_complete(path: PathLike) -> bool:
-    """Whether a URI names a folder that was written to its end."""
+    """Whether a URI names a complete folder."""
     return _info(_within(_uri(path), FILES)) is not None
 
 
@@ -191,7 +191,7 @@ def upload_folder(folder: PathLike, path: PathLike) -> None:
 
 
 def fetch(path: PathLike, cache: PathLike | None = None, report: Callable[[str], None] = lambda line: None) -> Path:
-    """A copy on this machine of what a URI names: an object, or a folder that `upload_folder` made.
+    """A local copy of an object, or of a folder that `upload_folder` made.
 
     Files that are mapped into memory must be on this machine. The copy is kept in `cache`. It is used again as long as
     the object has the same size and time, and the copy the same checksum. The files of a folder are checked against
@@ -329,7 +329,7 @@ def _resolve(uri: str) -> tuple[FileSystem, str]:
 
 
 def _info(uri: str) -> FileInfo | None:
-    """What a place says of a URI, or None if nothing is there."""
+    """The file system's facts about a URI, or None if it does not exist."""
     from pyarrow.fs import FileType
 
     with _naming(uri):
@@ -339,7 +339,7 @@ def _info(uri: str) -> FileInfo | None:
 
 
 def _check_bucket(uri: str, system: FileSystem, place: str) -> None:
-    """Refuse a bucket that is not there: Arrow says so only where it writes."""
+    """Refuse a missing bucket: Arrow reports it only on writing."""
     from pyarrow.fs import FileType
 
     if system.type_name == "s3":
@@ -349,7 +349,7 @@ def _check_bucket(uri: str, system: FileSystem, place: str) -> None:
 
 
 def _make_folder(system: FileSystem, folder: str) -> None:
-    """Make a folder where there are folders: object stores have none, and may refuse to make a bucket."""
+    """Make a folder on file systems that have folders. Object stores have none, and may refuse to make a bucket."""
     if system.type_name == "hdfs" and folder:
         system.create_dir(folder, recursive=True)
 
@@ -364,7 +364,7 @@ def _replace(system: FileSystem, aside: str, place: str) -> None:
 
 
 def _refuse_large(uri: str, size: int, most: int | None) -> None:
-    """Refuse bytes that could be written aside, but not moved to their name."""
+    """Refuse more bytes than the store can rename."""
     if most is not None and size > most:
         raise StorageError(f"{shown(uri)}: {size:,} bytes are too many for S3; expected a file of at most {most:,}")
 
@@ -425,7 +425,7 @@ def _naming(uri: str) -> Iterator[None]:
 
 
 def _told(message: str) -> str:
-    """What a message of Arrow means, in a line."""
+    """The meaning of an Arrow message, in one line."""
     for name, meaning in _PROBLEMS.items():
         if name in message:
             return meaning + (_CREDENTIALS if meaning.startswith("access") else "")

@@ -25,7 +25,7 @@ LONGEST = 400  # characters of a number, or of a key without quotes
 
 # Each alternative is one character or a run of one class of them: nothing is ever tried twice.
 _TOKEN = re.compile(r"""[ \t\r]+|\#[^\n]*|\n|"{3}|'{3}|["']|[\[\]{},=.]|[^\s"'\#\[\]{},=.]+|.""")
-# What ends a string, by what begins it; a backslash takes the next character with it.
+# The end of a string by its beginning; a backslash escapes the next character.
 _ENDS = {
     begin: re.compile(end, re.DOTALL)
     for begin, end in (("'", "'"), ("'''", "'{3,5}"), ('"', r'\\.|"'), ('"""', r'\\.|"{3,5}'))
@@ -179,7 +179,7 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _name(token: str) -> str:
-    """The name that a part of a key is."""
+    """The name in one part of a key."""
     if token[0] == '"' and "\\" in token:
         name: str = loads(f"name = {token}")["name"]
         return name
@@ -187,7 +187,7 @@ def _name(token: str) -> str:
 
 
 def _extremes(text: str) -> Iterator[tuple[int, str]]:
-    """Lines on which something is so long or so deep that nobody means it, and what it is."""
+    """Lines with absurdly long numbers or deep nesting, and the reason."""
     depth = parts = 0
     for token, line in _tokens(text):
         depth = max(0, depth + (token in ("[", "{")) - (token in ("]", "}")))

@@ -15,7 +15,7 @@ def add_pairs(
     source: Annotated[Path, typer.Option(help="Sentences, one a line.")],
     target: Annotated[Path, typer.Option(help="Their translations.")],
     alignments: Annotated[
-        Path | None, typer.Option(help="Links of the words, 0-0 1-2, in place of an aligner; not for raw text.")
+        Path | None, typer.Option(help="Links of the words, 0-0 1-2, instead of an aligner; not for raw text.")
     ] = None,
     aligner: Annotated[Path | None, typer.Option(help="A saved aligner, if the model has none.")] = None,
 ) -> None:

@@ -13,7 +13,7 @@ from treeglot.corpus import Corpus
 
 def analyse_phrases(
     corpus: Corpus,
-    first: Annotated[int, typer.Option(help="Take only so many sentence pairs; 0: all.", min=0)] = 0,
+    first: Annotated[int, typer.Option(help="Number of sentence pairs to use; 0: all.", min=0)] = 0,
     max_phrase: Annotated[int, typer.Option(help="Source words of a phrase, at most; -1: any number.", min=-1)] = -1,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Leave out trees that do not fit, and count them.")

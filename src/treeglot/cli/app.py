@@ -1,4 +1,4 @@
-"""The commands, in the order of the way from text to translation, and how a run of one ends."""
+"""The commands, in the order of use, and how a run ends."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class CommandGroup(TyperGroup):
     prefix = ""
 
     def names(self) -> dict[str, str]:
-        """The next word of each command that is here → the path so far."""
+        """The next word of each command at this level → its path."""
         paths = (path for paths in COMMANDS.values() for path in paths)
         words = (path.removeprefix(self.prefix).split()[0] for path in paths if path.startswith(self.prefix))
         return {word: self.prefix + word for word in words}
@@ -80,7 +80,7 @@ class CommandGroup(TyperGroup):
         return build_group(path) if path in GROUPS else build_command(path)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Refuses an unknown command in our words. A command may have others below it, as `serve` has `serve keys`."""
+        """Refuse an unknown command with a message of our own. A command may have subcommands, such as `serve keys`."""
         if args and not args[0].startswith("-") and args[0] not in self.names():
             raise UsageError(unknown("command", args[0], self.names()))
         path = self.names().get(args[0]) if args else None

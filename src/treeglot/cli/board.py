@@ -1,4 +1,4 @@
-"""What a run of an experiment shows: a table of its steps on a terminal, a line for each in a log."""
+"""The display of a run: a table of its steps on a terminal, one line per step in a log."""
 
 from __future__ import annotations
 

@@ -127,13 +127,13 @@ class _System:
             except FormatError as error:
                 if not self.named:
                     raise
-                hint = f"it was read as a k-best list, since {self.name} is no folder of a model"
+                hint = f"it was read as a k-best list, since {self.name} is not the folder of a model"
                 raise FormatError(error.file, error.line, f"{error.problem} ({hint})") from error
         return lists_of(self.translator.translate(self.sources, self.weights, size))
 
 
 def _open(text: str, place: int, threads: int) -> _System:
-    """A system by its name; that of a list without one is its place, which is the same for dev and test."""
+    """A system by name. A list without a name is numbered, and has the same number for dev and test."""
     from treeglot.models import load
     from treeglot.tune.decoder import DecoderTranslator
 
@@ -205,7 +205,7 @@ def _read(given: list[_System], size: int, references: list[tuple[Path, list[str
 
 
 def _candidates(combination: Combination, given: list[_System]) -> list[list[str]]:
-    """What the models' search forests have that the systems agree on."""
+    """Texts from the models' search forests that the systems agree on."""
     hopes = combination.hopes()
     found = [each.translator.translate(each.sources, each.weights, 1, hopes) for each in given if each.translator]
     candidates = combination.candidates(found)

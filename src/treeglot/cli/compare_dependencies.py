@@ -24,7 +24,7 @@ def compare_dependencies(
     gold: Annotated[Path | None, typer.Option(help="Gold trees of the sentences, or of the first ones.")] = None,
     text: Annotated[Path | None, typer.Option(help="The sentences; analyses of other words are refused.")] = None,
     heads: Annotated[str, typer.Option(help="Head table that makes dependencies of trees.")] = "english",
-    style: Annotated[str, typer.Option(help="Where these depart from it: johansson-nugues, content, …")] = "table",
+    style: Annotated[str, typer.Option(help="Style of these dependencies: johansson-nugues, content, …")] = "table",
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     html: Annotated[NewFile, typer.Option(help="Write a page with heat maps and tables.")] = None,
 ) -> None:

@@ -40,7 +40,7 @@ def concordance(
             print_example(example)
         return
     if len(sides) != 2 or target:
-        raise UsageError(f"{phrase!r} is no rule; expected SOURCE ||| TARGET, without --target")
+        raise UsageError(f"{phrase!r} is not a rule; expected SOURCE ||| TARGET, without --target")
     number = 0
     for rule, found in provenance.find_rule(sides[0], sides[1], most):
         number += 1

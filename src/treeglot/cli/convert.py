@@ -29,7 +29,9 @@ def convert(
         str | None,
         typer.Option("--from", help=f"The format of IN, if its suffix does not say: {READ}.", metavar="FORMAT"),
     ] = None,
-    to: Annotated[str | None, typer.Option("--to", help="The format of OUT, likewise.", metavar="FORMAT")] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", help="OUT's format, if its suffix does not say.", metavar="FORMAT")
+    ] = None,
     read_options: Annotated[
         list[str] | None,
         typer.Option("--read", help="An option of IN's format: tags, keep_suffix, heads …", metavar="NAME=VALUE"),
@@ -39,7 +41,7 @@ def convert(
     ] = None,
     text: Annotated[
         Path | None,
-        typer.Option(help="The sentences that dependencies are of: a failed parse has their words, and no heads."),
+        typer.Option(help="The sentences of the dependencies; a failed parse gets their words, without heads."),
     ] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out bad records, and say how many.")] = False,
 ) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.decoding import Output, given_weights, run, searched
-from treeglot.cli.output import say, warn
+from treeglot.cli.output import say, shown_warnings, warn
 from treeglot.cli.parameters import MappedFile, TimeLimit
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def decode(
     source: Annotated[Path, typer.Argument(help="Tokenised sentences, one a line; - is standard input.")] = Path("-"),
     weights: Annotated[
         Path | None,
-        typer.Option(help="The weights, as the grammar's decoder has them; may be what --config names."),
+        typer.Option(help="The weights, in the format of the grammar's decoder; default: those of --config."),
     ] = None,
     config: Annotated[
         Path | None,
@@ -51,8 +51,8 @@ def decode(
     format: Annotated[
         Literal["cdec", "joshua", "moses", "travatar", "table"] | None,
         typer.Option(
-            help="Whose grammar and weights they are; table: compiled by treeglot, with its weights. Default: as "
-            "--config is, or cdec."
+            help="The decoder that grammar and weights are from; table: compiled by treeglot. Default: that of "
+            "--config, or cdec."
         ),
     ] = None,
     trees: Annotated[
@@ -105,17 +105,18 @@ def decode(
             raise UsageError("--config, --pass-through, --prefix and --no-glue are for files of other decoders")
         run(_own(grammar or [], weights, lm, given), _lines(source)[0], source, output)
         return
-    said = ForeignConfig() if config is None else read_config(config, decoder)
-    files = Files(
-        decoder,
-        tuple(grammar or said.grammars),
-        weights or said.weights,
-        lm or said.lm,
-        tuple(prefix or ()),
-        output.skip_bad,
-        sentence_grammars,
-    )
-    foreign = read_weights_of(files, None if config is None else said.settings)
+    with shown_warnings():
+        said = ForeignConfig() if config is None else read_config(config, decoder)
+        files = Files(
+            decoder,
+            tuple(grammar or said.grammars),
+            weights or said.weights,
+            lm or said.lm,
+            tuple(prefix or ()),
+            output.skip_bad,
+            sentence_grammars,
+        )
+        foreign = read_weights_of(files, None if config is None else said.settings)
     table = read_table(files, files.grammars, foreign, _left_out)
     say(f"{len(table):,} rules")
     if refuse_for_trees(table, pass_through is not None or markup or not glue):

@@ -1,4 +1,4 @@
-"""What `treeglot translate` and `treeglot decode` share: their options, and what they write of each sentence."""
+"""Shared by `treeglot translate` and `treeglot decode`: options, and the output for each sentence."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Output:
     out: Out = Path("-")
     kbest: Annotated[
         int | None,
-        typer.Option(help="Print so many hypotheses of each sentence: NUMBER ||| TEXT ||| …; default: none."),
+        typer.Option(help="Hypotheses to print for each sentence: NUMBER ||| TEXT ||| …; default: none."),
     ] = None
     distinct: Annotated[bool, typer.Option(help="In a k-best list, every text once, with its best derivation.")] = True
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line, with features.")] = False
@@ -129,7 +129,7 @@ def run(
 def warn_of(translator: Translator | ForeignTranslator) -> None:
     """Say which weights and rules a translator does not use."""
     for name in translator.unknown_weights:
-        warn(f"the weights name {name!r}, which is no feature of this model")
+        warn(f"the weights name {name!r}, which is not a feature of this model")
     warn_left_out(translator.left_out)
 
 
@@ -251,7 +251,7 @@ class Done:
 
 @contextmanager
 def _resumed(output: Output) -> Iterator[IO[bytes]]:
-    """The output, in a file beside it that an interrupted run leaves for the next; only its complete lines count."""
+    """The partial output of an interrupted run, which the next run continues. Only complete lines count."""
     target = output.out.resolve()
     path = target.with_name(f".{target.name}.{output.key}.partial")
     with path.open("a+b") as stream:
@@ -272,7 +272,7 @@ def _resumed(output: Output) -> Iterator[IO[bytes]]:
 
 
 def signature(model: Model) -> str:
-    """The kind, the search, and what the files' headers say: these hold the checksums of all that is in them.
+    """The kind, the search options and the headers of the files, which contain checksums of their content.
 
     Head tables, which are text, and dependency models belong to it too: translations depend on them.
     """
@@ -299,9 +299,9 @@ def signature(model: Model) -> str:
 
 
 def warn_left_out(rules: int) -> None:
-    """Say that so many rules of a table are never used."""
+    """Report how many rules of a table are never used."""
     if rules:
-        warn(f"{rules:,} rules from one nonterminal to another close a circle of labels; they are left out")
+        warn(f"{rules:,} rules from one nonterminal to another close a cycle of labels; they are left out")
 
 
 def _write_dependencies(path: Path, trees: list[Dependency | None]) -> None:

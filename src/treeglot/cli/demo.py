@@ -94,7 +94,7 @@ def _write(folder: Path, pairs: int) -> None:
 
     if not (folder / "complete").is_file():
         with Progress("parsing sentence pairs", unit="pairs", total=pairs) as progress:
-            shutil.rmtree(folder, ignore_errors=True)  # what a run left that was killed
+            shutil.rmtree(folder, ignore_errors=True)  # leftovers of a killed run
             folder.mkdir()
             write_corpus(folder, pairs)
             (folder / "complete").touch()

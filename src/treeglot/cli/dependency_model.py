@@ -41,7 +41,7 @@ class TreeFile:
     tags: str | None  # the column that they are in
 
     def read(self, unit: Unit) -> Iterator[Dependency]:
-        """Its trees; one without tags where they are needed is a `FormatError`."""
+        """Its trees. A tree without required tags raises `FormatError`."""
         from treeglot.syntax.formats import read_dependencies
 
         options: dict[str, Any] = {} if self.tags is None else {"tags": self.tags}

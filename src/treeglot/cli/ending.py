@@ -1,7 +1,7 @@
-"""How a command ends that is told to: SIGTERM and SIGHUP unwind it as Ctrl-C does, so that nothing is left half-way.
+"""Ending a command: SIGTERM and SIGHUP unwind it as Ctrl-C does, so no work is left half done.
 
-Neither the core nor a library hears of signals while it works. A thread of the core ends a command that has not ended
-by itself after `GRACE` seconds, or is told twice. It also removes what the command was writing.
+The core and libraries ignore signals while they work. After `GRACE` seconds, or a second signal, a thread of the core
+ends the command. It also removes partial output.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ INTERRUPTED = "interrupted"
 
 
 class Told(BaseException):
-    """The command was told to end."""
+    """A signal told the command to end."""
 
     def __init__(self, number: int) -> None:
         """By the signal of that number."""
@@ -63,7 +63,7 @@ def told_to_end() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if told:  # libraries make errors of their own of what a handler raises, as DuckDB does in a query
+        if told:  # libraries such as DuckDB replace what a handler raises by their own errors
             raise told[-1] from error
         raise
     finally:

@@ -18,7 +18,7 @@ def export(
     filter: Annotated[
         Path | None, typer.Option(help="A test set: write only rules that its sentences can use.")
     ] = None,
-    weights: Annotated[Path | None, typer.Option(help="Weights in place of the model's.")] = None,
+    weights: Annotated[Path | None, typer.Option(help="Weights instead of the model's.")] = None,
 ) -> None:
     """Write a model for another decoder: rules, glue grammar, weights, configuration and ARPA language model.
 

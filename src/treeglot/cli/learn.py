@@ -20,7 +20,7 @@ def learn(
     source_file: Annotated[Path | None, typer.Option(help="Sentences, one a line.")] = None,
     target_file: Annotated[Path | None, typer.Option(help="Their translations.")] = None,
     alignment: Annotated[
-        str | None, typer.Option(help="Links of the one pair, 0-0 1-2, in place of an aligner.")
+        str | None, typer.Option(help="Links of the one pair, 0-0 1-2, instead of an aligner.")
     ] = None,
     aligner: Annotated[Path | None, typer.Option(help="A saved aligner, if the model has none.")] = None,
     author: Annotated[str, typer.Option(help="Who says so; kept with the rules.")] = "",
@@ -68,5 +68,5 @@ def _pairs(source: Path | None, target: Path | None) -> Iterator[tuple[str, str]
     for number, line in enumerate(sys.stdin, start=1):
         one, tab, other = line.rstrip("\n").partition("\t")
         if not tab or "\t" in other:
-            raise FormatError("standard input", number, f"{line[:60]!r} is no pair; expected SOURCE TAB TARGET")
+            raise FormatError("standard input", number, f"{line[:60]!r} is not a pair; expected SOURCE TAB TARGET")
         yield one, other

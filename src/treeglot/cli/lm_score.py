@@ -28,7 +28,7 @@ def lm_score(
     ] = "-",
     words: Annotated[bool, typer.Option("--words", help="A line a word, a blank line after a sentence.")] = False,
     total: Annotated[bool, typer.Option("--total", help="Only the totals and the perplexities.")] = False,
-    natural: Annotated[bool, typer.Option("--natural", help="Natural logarithms in place of log10.")] = False,
+    natural: Annotated[bool, typer.Option("--natural", help="Natural logarithms instead of log10.")] = False,
     bos: Annotated[bool, typer.Option(help="Sentences stand after <s>.")] = True,
     eos: Annotated[bool, typer.Option(help="Sentences end in </s>, which is scored.")] = True,
     from_: TreeFormat = None,

@@ -27,7 +27,7 @@ def open_machines(
 
 
 def refuse_with_spark(**given: object) -> None:
-    """Refuse options that have a value and that shards cannot serve."""
+    """Refuse options that do not work with shards."""
     for name, value in given.items():
         if value:
             raise UsageError(f"--{name.replace('_', '-')} is not for --engine spark, which writes one file in shards")

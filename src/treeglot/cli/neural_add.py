@@ -1,4 +1,4 @@
-"""`treeglot neural add`: a network for a model that is there."""
+"""`treeglot neural add`: adds a network to a trained model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command says beside its result: remarks, warnings, progress. All of it goes to standard error."""
+"""Messages beside the result: remarks, warnings, progress. All go to standard error."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def set_common(quiet: bool, debug: bool) -> None:
 
 
 def settings() -> Settings:
-    """Those of the command that runs; outside of one, the defaults."""
+    """The settings of the running command, or the defaults."""
     return SETTINGS.get(None) or Settings()
 
 
@@ -68,12 +68,12 @@ def show(text: str) -> None:
 
 
 def show_data(text: str) -> None:
-    """A line that programs read: as it is, but on a terminal as `show` prints it."""
+    """A line for programs: unchanged, but escaped on a terminal as by `show`."""
     print(printable(text) if sys.stdout.isatty() else text)
 
 
 def warn(message: str) -> None:
-    """A warning on standard error: something was left out or done otherwise; `--quiet` drops it."""
+    """A warning on standard error. `--quiet` drops it."""
     if not settings().quiet:
         _line("warning:", typer.colors.YELLOW, message)
 
@@ -121,7 +121,7 @@ class Progress:
         self.update(self.done + by)
 
     def update(self, done: float, total: float | None = None) -> None:
-        """So much is done in all."""
+        """Set the total amount done."""
         self.done = done
         if total is not None:
             self.total = total
@@ -176,7 +176,7 @@ class Stages(ExitStack):
         self._progress: Any = None
 
     def update(self, stage: str, done: float, total: float, *more: float) -> None:
-        """So much of `stage` is done."""
+        """Set the amount done of `stage`."""
         if stage != self._stage:
             self.close()
             self._stage = stage

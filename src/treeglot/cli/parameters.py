@@ -159,7 +159,7 @@ def _imported(kind: Any) -> Any:
 
 
 def _described(parameter: inspect.Parameter) -> tuple[Any, ...]:
-    """What a parameter's type is annotated with; what stands for its value in the help is added."""
+    """The annotations of a parameter's type, plus the placeholder for its value in the help."""
     kind, *extras = get_args(parameter.annotation) or (parameter.annotation,)
     for extra in extras:
         if isinstance(extra, ArgumentInfo):
@@ -183,7 +183,7 @@ def _fields(kind: type[Any]) -> list[inspect.Parameter]:
 
 
 def _annotated(kind: type[Any]) -> list[inspect.Parameter]:
-    """The fields of a command's dataclass that are options: those whose types say which."""
+    """The fields of a command's dataclass that are options."""
     defaults = {field.name: field.default for field in dataclasses.fields(kind)}
     return [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=hint, default=defaults[name])
@@ -198,7 +198,7 @@ def _repeatable(kind: Any) -> Any:
 
 
 def _metavar(kind: Any) -> str | None:
-    """What stands for a value in the help, the same with every version of typer: N, X, TEXT, PATH, a|b."""
+    """The placeholder for a value in the help, the same for every version of typer: N, X, TEXT, PATH, a|b."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Literal:
         return "|".join(map(str, arguments))

@@ -172,7 +172,7 @@ def _write_lists(out: Path, lists: Iterator[bytes]) -> None:
 
 @contextmanager
 def _reporting(path: Path | None) -> Iterator[Callable[[Iterable[Parsed[Any]]], Iterator[Parsed[Any]]]]:
-    """What passes results on and writes a line about each; a result without a parse has no log probability."""
+    """Pass results on and write a line about each. A result without a parse has no log probability."""
     from treeglot.base.files import write_binary
 
     if path is None:

@@ -1,4 +1,4 @@
-"""Where a command's files are, if not on this machine: what a URI names is copied here before, or there afterwards.
+"""Remote files of a command: inputs are copied here before it runs, outputs are copied there afterwards.
 
 Text is read from its URI as it comes, without a copy (`base/storage.py`).
 """
@@ -77,7 +77,7 @@ def placed(
 
 @dataclass(frozen=True)
 class _Upload:
-    """What goes to a URI when a command ends."""
+    """Output that goes to a URI when a command ends."""
 
     path: Path
     uri: str
@@ -115,7 +115,7 @@ class _Upload:
 
 
 def _plain(value: Any) -> Any:
-    """A value with paths of this machine in place of `file://`. Unknown schemes are refused."""
+    """A value with paths of this machine instead of `file://`. Unknown schemes are refused."""
     if isinstance(value, Path):
         return Path(plain_path(value))
     if isinstance(value, list | tuple):
@@ -133,7 +133,7 @@ def _remote(value: Any) -> list[str]:
 
 
 def _fetched(value: Any) -> Any:
-    """A value with copies on this machine in place of what URIs name."""
+    """A value with copies on this machine instead of what URIs name."""
     if isinstance(value, list | tuple):
         return type(value)(map(_fetched, value))
     if isinstance(value, str):
@@ -142,7 +142,7 @@ def _fetched(value: Any) -> Any:
 
 
 def _aside(uri: str, held: ExitStack) -> Path:
-    """Where what goes to a URI is written first; the same place for the same URI. It is locked as long as `held`."""
+    """The local path where output for a URI is written first. It is locked as long as `held`."""
     folder = cache_folder() / "written" / blake2b(uri.encode(), digest_size=8).hexdigest()
     held.enter_context(
         locked(folder.with_suffix(".lock"), f"another command writes {shown(uri)}; expected one at a time")
@@ -152,5 +152,5 @@ def _aside(uri: str, held: ExitStack) -> Path:
 
 
 def _state(path: Path) -> tuple[int, int] | None:
-    """What changes when a file is written anew."""
+    """The facts that change when a file is rewritten."""
     return (path.stat().st_ino, path.stat().st_mtime_ns) if path.exists() else None

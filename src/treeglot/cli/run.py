@@ -26,7 +26,7 @@ def run(
         ),
     ] = None,
     seeds: Annotated[
-        str, typer.Option(metavar="SEEDS", help="Seeds of tuning, by commas, in place of the recipe's: 1,2,3.")
+        str, typer.Option(metavar="SEEDS", help="Seeds of tuning, by commas, instead of the recipe's: 1,2,3.")
     ] = "",
     systems: Annotated[
         str, typer.Option(metavar="NAMES", help="Only these systems, by commas, and the baseline.")

@@ -12,7 +12,7 @@ from treeglot.cli.parameters import FOLDER
 
 
 def sample(
-    out: Annotated[Path, typer.Option(help="Folder for the files; made if need be."), FOLDER] = Path("sample"),
+    out: Annotated[Path, typer.Option(help="Folder for the files; made if needed."), FOLDER] = Path("sample"),
     pairs: Annotated[
         int, typer.Option(help="Number of sentence pairs. Beyond 3,000, training pairs come again with other nouns.")
     ] = 3000,

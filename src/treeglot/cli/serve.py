@@ -35,7 +35,7 @@ def serve(
     threads: Annotated[int, typer.Option(help="Threads that decode, 0: as many as there are cores.")] = 0,
     processes: Annotated[int, typer.Option(help="Processes, which share the models' memory.")] = 1,
     keys: Annotated[Path | None, KEYS] = None,
-    require_key: Annotated[bool, typer.Option("--require-key", help="Refuse whoever has no API key.")] = False,
+    require_key: Annotated[bool, typer.Option("--require-key", help="Refuse clients without an API key.")] = False,
     suggestions: Annotated[
         Path | None, typer.Option(help="Take suggestions of users, and add them to this file.", metavar="FILE")
     ] = None,
@@ -133,7 +133,7 @@ def _demo_dev() -> tuple[list[str], list[str]]:
 
 
 def _new_key(path: Path) -> str:
-    """A key for this run, in place of that of the last."""
+    """A new key for this run; it replaces the last one."""
     from treeglot.web.keys import RIGHTS, Keys
 
     keys = Keys(path)

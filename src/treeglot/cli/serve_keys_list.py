@@ -1,4 +1,4 @@
-"""`treeglot serve keys list`: the API keys that there are."""
+"""`treeglot serve keys list`: lists the API keys."""
 
 from __future__ import annotations
 

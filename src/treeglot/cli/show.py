@@ -120,7 +120,7 @@ def index_range(index: str) -> tuple[int, int]:
 
 
 def _index_of_line(file: str, format: Format[Any], line: int) -> int:
-    """The number of the record that a line belongs to: one more than the lines before it complete."""
+    """The number of the record that a line belongs to."""
     from treeglot.base.files import read_chunks
 
     if file == "-":

@@ -41,11 +41,11 @@ def train(
     parser: Annotated[
         str, typer.Option(help="The source language's parser: a grammar's folder, or ADAPTER:MODEL as udpipe:FILE.")
     ] = "",
-    target_parser: Annotated[str, typer.Option(help="That of the target language, likewise.")] = "",
+    target_parser: Annotated[str, typer.Option(help="The target language's parser, in the same form.")] = "",
     aligner: Annotated[
         MappedFile, typer.Option(help="A saved aligner, kept for treeglot learn; raw text makes one.")
     ] = None,
-    lm: Annotated[MappedFile, typer.Option(help="A language model, ARPA or compiled, in place of a new one.")] = None,
+    lm: Annotated[MappedFile, typer.Option(help="A language model, ARPA or compiled, instead of a new one.")] = None,
     lm_text: Annotated[Path | None, typer.Option(help="Text to train it on; default: the target sentences.")] = None,
     lms: Annotated[
         list[str] | None,

@@ -62,7 +62,7 @@ def translate(
         MappedFile, typer.Option(help="Terms that translations must, should or must not use: a table, or TBX.")
     ] = None,
     corrections: Annotated[
-        MappedFile, typer.Option(help="Rules to add, forbid or reweight, in place of the model's corrections.txt.")
+        MappedFile, typer.Option(help="Rules to add, forbid or reweight, instead of the model's corrections.txt.")
     ] = None,
     weights: Annotated[MappedFile, typer.Option(help="Other weights than the model's.")] = None,
     format: InputFormat = None,
@@ -249,7 +249,7 @@ def _is_part_of(path: Path, written: Path) -> bool:
 
 
 def _lines(sources: Iterator[Source]) -> Iterator[Source]:
-    """Sentences alone: a parse has no room for markup."""
+    """Accept only sentences: parses cannot have markup."""
     for source in sources:
         if not isinstance(source, str):
             raise UsageError("--markup is for sentences; the input has forests or trees")

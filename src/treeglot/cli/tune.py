@@ -110,7 +110,7 @@ def tune(
     if any(isinstance(line, Lattice | LatticeForest) for line in lines):
         begin = {LATTICE: 1.0, **begin}  # what a decoder takes if no weight is given
     for name in sorted(loaded.with_weights(begin).translator.unknown_weights):
-        warn(f"the weights name {name!r}, which is no feature of this model")
+        warn(f"the weights name {name!r}, which is not a feature of this model")
     warn_left_out(loaded.translator.left_out)
     translator = DecoderTranslator(
         loaded.translator,
@@ -163,7 +163,7 @@ def _has_bonus(model: Model) -> bool:
 
 
 def _without_bonus(model: Model) -> Model:
-    """The model, whose corrections have no bonus: its weight says what users want, and is not tuned."""
+    """The model without the bonus of corrections. Users set its weight, and it is not tuned."""
     from dataclasses import replace
 
     from treeglot.rules.corrections import Corrections
@@ -181,7 +181,7 @@ def _without_bonus(model: Model) -> Model:
 
 
 def _start(folder: Path, start: Path | None, model: Model) -> Weights:
-    """The weights that the run began with: the model's may have been replaced since."""
+    """The weights at the start of the run. The model's weights may have been replaced since."""
     from treeglot.decode.weights import read_weights, write_weights
 
     begun = folder / "start.weights"

@@ -1,4 +1,4 @@
-"""What cannot be right in a text, though every line of it can be read."""
+"""Signs that a readable text is wrong as a whole."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Doubts:
     unknown: int = 0
 
     def add(self, words: Sequence[str], other: Sequence[str] | None = None, unknown: int = 0) -> None:
-        """A line, with its translation if there is one, and so many words that the model does not know."""
+        """Add a line, its translation if any, and its number of unknown words."""
         if not words:
             return
         self.lines += 1

@@ -67,18 +67,18 @@ class SourceFiles(Options):
         return tuple(f.name for f in dataclasses.fields(cls) if f.name in single)
 
     def given(self) -> dict[str, Path]:
-        """The files that there are, by name."""
+        """The given files by name."""
         return {name: path for name in self.names() if (path := getattr(self, name)) is not None}
 
     def file(self, name: str) -> Path:
-        """A file that must be there."""
+        """A required file."""
         path: Path | None = getattr(self, name)
         if path is None:
             raise UsageError(f"there is no {option_name(name)}")
         return path
 
     def expect(self, *names: str, key: tuple[str, ...] = ()) -> None:
-        """Refuse a table of files without these; `key` is its place in a recipe."""
+        """Refuse a table that lacks one of these files. `key` is the table's place in a recipe."""
         for name in names:
             if getattr(self, name) is None:
                 where = f" of [{'.'.join(key)}]" if key else ""
@@ -119,11 +119,11 @@ class Corpus(SourceFiles):
 
     @property
     def united(self) -> bool:
-        """Whether rules count by the weights of alignments: there are several, or one that does not count 1."""
+        """Whether alignments have weights: there are several, or one with a weight other than 1."""
         return bool(self.more_alignments) or self.alignment_weights not in ((), (1.0,))
 
     def weighted_alignments(self) -> list[tuple[Path, float]]:
-        """The files of links, each with what rules count under them.
+        """The files of links, each with its weight.
 
         >>> Corpus(alignments=Path("a"), more_alignments=(Path("b"),), alignment_weights=(1, 0.5)).weighted_alignments()
         [(PosixPath('a'), 1), (PosixPath('b'), 0.5)]
@@ -138,13 +138,13 @@ class Corpus(SourceFiles):
         return Pairs(self, needs)
 
     def check_formats(self) -> None:
-        """Refuse files whose suffixes name other formats than they should have."""
+        """Refuse files whose suffixes name wrong formats."""
         for name, path in self.given().items():
             check_format(name, path, option_name(name))
 
 
 def check_format(name: str, path: Path, shown: str) -> None:
-    """Refuse a file of a corpus whose suffix names a format that holds something else; messages have `shown`.
+    """Refuse a file of a corpus whose suffix names a wrong format. Messages show the option as `shown`.
 
     >>> check_format("source_trees", Path("dev.conllu"), "--source-trees")
     Traceback (most recent call last):

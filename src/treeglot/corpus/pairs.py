@@ -25,7 +25,7 @@ NO_TREE, NO_DEPENDENCY = Tree(), Dependency([], [])
 
 @dataclass(frozen=True)
 class Needs:
-    """What `Corpus.pairs` gives with the words and links of a pair.
+    """What `Corpus.pairs` adds to the words and links of a pair.
 
     `best` is the forest of the best tree alone. Dependencies are read, or made of trees with a head table and style.
     """
@@ -65,10 +65,10 @@ class Pair:
 
 @dataclass
 class PairCounts:
-    """What was seen while pairs were read, by side where it says so."""
+    """Counts from reading the pairs, some of them for each side."""
 
     pairs: int = 0
-    respelt: int = 0  # source sentences whose parses have another case or other brackets: taken as they are
+    respelt: int = 0  # source sentences whose parses differ in case or brackets: kept unchanged
     lifted: int = 0  # target dependency trees with crossing arcs, which were lifted
     missing: dict[Side, int] = field(default_factory=lambda: {"source": 0, "target": 0})  # sentences without a tree
     mismatched: dict[Side, int] = field(default_factory=lambda: {"source": 0, "target": 0})  # other words: left out
@@ -76,7 +76,7 @@ class PairCounts:
     alignments: int = 0  # that are united, each with its weight; 0: none are
 
     def as_counts(self) -> dict[str, int]:
-        """What became of trees and links, as `extraction.json` has it."""
+        """The counts of trees and links for `extraction.json`."""
         named = {"missing": self.missing, "mismatched": self.mismatched}
         out = {f"{side}_{name}": number for name, of in named.items() for side, number in of.items()}
         if self.alignments:
@@ -84,7 +84,7 @@ class PairCounts:
         return out if self.unlikely is None else out | {"unlikely_links": self.unlikely}
 
     def lines(self) -> list[str]:
-        """What is out of the ordinary, in words."""
+        """Remarks on unusual counts."""
         out = []
         if self.respelt:
             out.append(
@@ -175,7 +175,7 @@ class Pairs(Iterator[Pair]):
 
 
 def _batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
-    """The rows in batches; those before a bad record come before its error, since they may explain it."""
+    """The rows in batches. Rows before a bad record are given before its error is raised."""
     batch = []
     try:
         for row in rows:
@@ -222,7 +222,7 @@ class _SideReader:
         return f"{self.side}_{self.wanted.replace('best', 'forest')}"
 
     def failed(self, words: Sequence[str]) -> bool:
-        """Whether a failed parse stands in place of the words."""
+        """Whether a failed parse stands instead of the words."""
         return self.text is None and not words
 
     def read(self, columns: Sequence[Sequence[Any]], first: int) -> Iterator[tuple[list[str], dict[str, Any]]]:
@@ -261,7 +261,7 @@ class _SideReader:
         return parses
 
     def _leave_out(self, number: int, problem: str, value: Any) -> Any:
-        """What stands for a parse whose words are not the text's; a failed one may have any words."""
+        """The replacement for a parse with other words than the text. A failed parse may have any words."""
         failed = not (value.parsed if isinstance(value, ParseForest) else len(value))
         if failed:
             return value

@@ -1,4 +1,4 @@
-"""A parse in the shape that is asked for."""
+"""Conversion of parses to forests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from treeglot.syntax import ParseForest, Tree
 
 
 def as_forest(value: ParseForest | Tree, best: bool = False) -> ParseForest | None:
-    """A parse as a forest, of its best tree alone if that is asked for; None for a tree without words.
+    """A parse as a forest, or as the forest of its best tree. None for a tree without words.
 
     >>> as_forest(Tree.parse("(NP (DT das) (NN Haus))")).count()
     1.0

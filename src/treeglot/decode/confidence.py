@@ -90,13 +90,13 @@ class Logistic:
 
 @dataclass(frozen=True)
 class ConfidenceModel:
-    """What makes a `Confidence` of a translation's hypotheses."""
+    """Computes the `Confidence` of a translation from its hypotheses."""
 
     sentence: Logistic
     word: Logistic
 
     def estimate(self, length: int, hypotheses: Sequence[Hypothesis], scores: RuleScores) -> Confidence:
-        """Of the first of these distinct hypotheses, for a source sentence of so many words."""
+        """The confidence of the first of these distinct hypotheses. `length` counts the source words."""
         whole, words = features(length, hypotheses, scores)
         return Confidence(float(self.sentence(whole)[0]), tuple(map(float, self.word(words))) if words else ())
 
@@ -104,7 +104,7 @@ class ConfidenceModel:
     def fit(
         rows: Sequence[tuple[list[float], list[list[float]]]], good: Floats, words: Iterable[bool]
     ) -> ConfidenceModel:
-        """From the features of sentences, which of them are good, and which of all their words are."""
+        """Fit from the features of sentences and words, and labels for good ones."""
         return ConfidenceModel(
             Logistic.fit(SENTENCE, [row for row, _ in rows], good),
             Logistic.fit(WORD, [word for _, each in rows for word in each], [float(one) for one in words]),

@@ -1,4 +1,4 @@
-"""What hypotheses agree on: minimum Bayes risk for one list, and consensus of several systems' lists.
+"""Agreement among hypotheses: minimum Bayes risk for one list, and consensus of several systems' lists.
 
 The gain of a text is linear in its n-grams (Tromble et al. 2008). Each n-gram adds its probability among the
 hypotheses, times a weight that grows with its length. Each word costs 1. The largest gain approximates the highest
@@ -28,7 +28,7 @@ Scored: TypeAlias = tuple[str, float]  # a text with its model's score (natural 
 
 @dataclass(frozen=True)
 class ConsensusOptions(Options):
-    """How much a text gains by what others agree on."""
+    """The gain of a text from the n-grams that others agree on."""
 
     scale: float = option(1.0, "scores times this are log-probabilities: the smaller, the more the last count", above=0)
     # The paper has 0.7. On zh-en dev that makes the output of five systems 4 to 7 % too short (bench/RESULTS.md).
@@ -75,7 +75,7 @@ class Agreement:
         return Agreement(texts, rows[:, 0], each[:, :, 0], each[:, :, 1:])
 
     def of_first(self, lists: int) -> Agreement:
-        """With the first lists alone; texts that only others have stay."""
+        """Count only the first lists. Texts of other lists remain."""
         return Agreement(self.texts, self.words, self.own[:, :lists], self.ngrams[:, :lists])
 
     def gains(self, options: ConsensusOptions) -> npt.NDArray[np.float64]:

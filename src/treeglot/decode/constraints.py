@@ -1,4 +1,4 @@
-"""What an output must look like: hard constraints on the search, for all kinds of models (docs/why.md)."""
+"""Hard constraints on the output, for all kinds of models (docs/why.md)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Words: TypeAlias = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True)
 class Constraints:
-    """All that is given holds at once; a sentence that has no such output has a `problem`.
+    """All given constraints must hold. A sentence without such an output has a `problem`.
 
-    Texts are what the model translates into: text for a model of text, otherwise words that blanks part.
+    Texts are in the form of the model's output: text, or words separated by blanks.
 
     >>> Constraints(prefix="the pro", contains=("green",)).core(str.split).part
     'pro'

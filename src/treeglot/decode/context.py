@@ -81,7 +81,7 @@ class ContextCounts:
         self._counts[1].update(target)
 
     def most_frequent(self, number: int) -> ContextWords:
-        """So many words of each side, without those that would make names ambiguous; of equals the first by text."""
+        """The most frequent words of each side, except those that make names ambiguous. Ties go by text."""
 
         def best(counts: Counter[str]) -> tuple[str, ...]:
             named = filter(_can_be_named, counts)

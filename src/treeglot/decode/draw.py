@@ -82,7 +82,7 @@ def hypothesis_html(hypothesis: Hypothesis) -> str:
 
 
 def derivation_svg(derivation: Derivation) -> str | None:
-    """A derivation as a tree of its rules; nothing of one that is empty or has more than 300 steps."""
+    """A derivation as a tree of its rules. None if it is empty or has more than 300 steps."""
     if not 0 < len(derivation.steps) <= STEPS:
         return None
     return svg.render(boxes(derivation, step_numbers(derivation)), derivation.steps[0].target)
@@ -102,7 +102,7 @@ def forest_html(found: SearchForest) -> str:
 
 
 def used_tree(derivation: Derivation, source: ParseForest) -> tree.Outline:
-    """The tree of a forest that a derivation used; nodes belong to the rules' numbers, which their roots show.
+    """The tree of a forest that a derivation used. Nodes belong to rules by number, and root nodes show the numbers.
 
     >>> from treeglot._core import Step
     >>> from treeglot.syntax import Tree
@@ -138,7 +138,7 @@ def used_tree(derivation: Derivation, source: ParseForest) -> tree.Outline:
 
 
 def _innermost(derivation: Derivation, span: tuple[int, int]) -> int:
-    """The last step that covers a span: those below come later."""
+    """The last step that covers a span. Lower steps come later."""
     covering = (i for i, s in enumerate(derivation.steps) if s.span[0] <= span[0] and span[1] <= s.span[1])
     return max(covering, default=0)
 
@@ -182,7 +182,7 @@ def _input(translation: Translation, source: Source, numbers: dict[int, int]) ->
 
 
 def _listed(derivation: Derivation, numbers: dict[int, int]) -> Drawing:
-    """The rules one below the other, each as far in as it is deep."""
+    """The rules, one per line, indented by depth."""
     drawing = Drawing(0, 0)
     for step, depth, number in zip(derivation.steps, derivation.depths(), numbers.values(), strict=True):
         if number:

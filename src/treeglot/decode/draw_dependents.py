@@ -13,8 +13,8 @@ from treeglot.syntax.draw.shapes import Band, Drawing, Text, printable
 def dependents(tree: Dependency, derivation: Derivation, numbers: Mapping[int, int]) -> Drawing:
     """The input's tree, and a bracket for each rule below the words that it covers, with the rule's target side.
 
-    Rules have the colours of their `numbers`, by step. The bracket of a phrase on a structure, which stands for
-    neighbouring parts of a relation, is bold, and its words are marked: ▣.
+    `numbers` gives the colour of each step's rule. A phrase on a structure covers neighbouring parts of a relation. Its
+    bracket is bold, and its words are marked with ▣.
     """
     words = [printable(word) for word in tree.words]
     arcs = dependency.Arcs(words, tree.heads.tolist(), tree.tags or (), tree.relations or ())

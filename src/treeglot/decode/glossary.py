@@ -40,9 +40,9 @@ BONUS = 3.0  # of preferred terms, natural log
 class Entry:
     """A term with its translation.
 
-    `forms` are other forms of the source. `Häuser=houses` gives a form a translation of its own. With `pos`, some word
-    of the term must have a tag that begins so, where the input has tags. A forbidden target without a source never
-    appears; with one, it does not appear where the source does.
+    `forms` are other forms of the source. `Häuser=houses` gives a form a translation of its own. With `pos`, a word of
+    the term must have a tag with this prefix, if the input has tags. A forbidden target without a source never appears;
+    with one, it does not appear where the source does.
     """
 
     source: str
@@ -82,7 +82,7 @@ class Glossary:
     bonus: float = BONUS
 
     def __post_init__(self) -> None:
-        """Refuses a forced term that has a phrase which is always forbidden."""
+        """Refuses a forced term that contains an always forbidden phrase."""
         never = {entry.target for entry in self.entries if entry.mode == "forbid" and not entry.source.strip()}
         for entry in self.entries if never else ():
             for _, target in entry.pairs():
@@ -92,7 +92,7 @@ class Glossary:
 
     @staticmethod
     def of(given: Glossary | Mapping[str, str] | PathLike) -> Glossary:
-        """A glossary as it is, of a mapping from terms to forced translations, or of a file."""
+        """A glossary from itself, from a mapping of terms to forced translations, or from a file."""
         if isinstance(given, Glossary):
             return given
         if isinstance(given, Mapping):
@@ -104,7 +104,7 @@ class Glossary:
         """Read a table, or TBX if the name ends in .tbx or .xml.
 
         A first line that begins with `source` names the columns. Otherwise they are source, target, mode, case, forms
-        and pos; the last may be missing. Forms are parted by `|`. Lines that begin with `#` are comments.
+        and pos; the last may be missing. `|` separates forms. Lines that begin with `#` are comments.
         """
         if logical_suffix(path) in (".tbx", ".xml"):
             return Glossary(tuple(_read_tbx(path)))
@@ -117,7 +117,7 @@ class Glossary:
         fold: Callable[[list[Words]], list[Words]] = list,
         joined: bool = False,
     ) -> BoundGlossary:
-        """The glossary in a model's words: those that `source` and `target` make of text; None: blanks part them.
+        """The glossary in a model's words. `source` and `target` tokenise text; None splits at blanks.
 
         `fold` gives target words the case of the model's words. With `joined`, source terms are found by their
         characters: in languages without blanks, a term may be tokenised differently alone and in a sentence.
@@ -213,7 +213,7 @@ class Pair:
     """A form of a term in a model's words."""
 
     entry: int
-    target: str  # the model's words, parted by blanks
+    target: str  # the model's words, separated by blanks
 
 
 class BoundGlossary:
@@ -248,9 +248,9 @@ class BoundGlossary:
         self.always = [" ".join(words) for words in fold(target(never))]
 
     def find(self, sentences: Sequence[Words], tags: Callable[[int], Sequence[str]] = lambda number: ()) -> list[Terms]:
-        """What is asked of each sentence, whose words have their case.
+        """The terms in each sentence. Words have their original case.
 
-        `tags` gives those of a sentence's words, if there are any; it is called where an entry has a part of speech.
+        `tags` returns the tags of a sentence's words, if any. It is called for entries with a part of speech.
         """
         lower, exact = (
             finder.find([list("".join(words)) for words in each] if self.joined else each)
@@ -293,7 +293,7 @@ class BoundGlossary:
 
 
 def _at_words(found: list[tuple[int, int, int]], words: Words) -> list[tuple[int, int, int]]:
-    """From characters to words; without those that begin or end inside a word."""
+    """Convert character spans to word spans. Spans that begin or end inside a word are dropped."""
     places = {0: 0}
     at = 0
     for place, word in enumerate(words, start=1):

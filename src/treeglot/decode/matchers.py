@@ -1,4 +1,4 @@
-"""What models are set up with: features of their own, and the matcher that meets their input.
+"""Setups of models: their own features, and the matcher for their input.
 
 Each function takes the head table of the source language and the dependency models of the target side, if a model has
 them.
@@ -41,7 +41,7 @@ def match_strings(heads: HeadTable | None = None, dependency_models: Models = ()
 
 
 def match_on_demand(rules: RulesOnDemand) -> Setup:
-    """Rules on spans, found when a sentence arrives. The translator's table is that of `rules`, which has none."""
+    """Rules on spans, found when a sentence arrives. The translator has the empty table of `rules`."""
     return lambda features, options: OnDemandMatcher(rules, options)
 
 
@@ -58,8 +58,8 @@ def match_labels(heads: HeadTable | None = None, dependency_models: Models = ())
 def match_forests(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
     """Fragments at the nodes of forests; a line, and a forest without a parse, falls back to phrases and glue.
 
-    Adds two features. `parse` is the log probability of the tree that was used. `pseudo` counts the hyperedges that
-    were translated in source order for lack of a rule. Dependency models add `dlm_words`, `dlm_tags` and `ill_formed`.
+    Adds two features. `parse` is the log probability of the tree that was used. `pseudo` counts the hyperedges without
+    a rule, which were translated in source order. Dependency models add `dlm_words`, `dlm_tags` and `ill_formed`.
     `heads` says how pseudo rules build the output's tree.
     """
 
@@ -74,8 +74,8 @@ def match_forests(heads: HeadTable | None = None, dependency_models: Models = ()
 def match_dependents(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
     """Rules at the words of a dependency tree with their dependents, phrases on subtrees; a line falls back to phrases.
 
-    Adds the feature `pseudo`, the words whose dependents were translated in source order for want of a rule. `heads`
-    makes dependency trees of forests, from their best trees.
+    Adds the feature `pseudo`, the number of words without a rule, whose dependents were translated in source order.
+    `heads` makes dependency trees of forests, from their best trees.
     """
     return lambda features, options: HeadDependentsMatcher(features, heads, options, False)
 
@@ -86,7 +86,7 @@ def match_augmented(heads: HeadTable | None = None, dependency_models: Models = 
 
 
 def match_joint(setups: Sequence[Setup]) -> Setup:
-    """What several grammars match together: a derivation of one may fill a variable of another's rule.
+    """Several grammars together: a derivation of one may fill a variable of another's rule.
 
     Each takes the features of one grammar, which have no state.
     """

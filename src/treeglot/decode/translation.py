@@ -21,7 +21,7 @@ from treeglot.syntax.lattice import Lattice
 
 
 def tokens(text: str) -> list[str]:
-    """The tokens of a sentence: blanks alone part them, since a token may have other spaces in it.
+    """The tokens of a sentence, split at blanks only. A token may contain other spaces.
 
     >>> tokens(" 10\u00a0000  men ")
     ['10\xa0000', 'men']
@@ -82,7 +82,7 @@ class SearchForest:
 
 
 class More(Protocol):
-    """What gives more of a translation than it has."""
+    """Searches a sentence again for more hypotheses."""
 
     def kbest(self, of: Translation, size: int, distinct: bool) -> tuple[Hypothesis, ...]:
         """The best derivations."""
@@ -95,10 +95,10 @@ class More(Protocol):
 
 @runtime_checkable
 class Judge(Protocol):
-    """What says how sure a translation is."""
+    """Estimates the confidence of a translation."""
 
     def confidence(self, of: Translation) -> Confidence:
-        """Of the translation and of its words."""
+        """The confidence of the translation and of its words."""
         ...
 
 
@@ -112,7 +112,7 @@ class Texts:
 
 
 class UsedTerm(NamedTuple):
-    """A given translation that was used: of a glossary, of markup, or of text that stays as it is."""
+    """A given translation that was used: from a glossary, from markup, or for protected text."""
 
     span: tuple[int, int]  # source words, half open
     source: str
@@ -123,9 +123,9 @@ class UsedTerm(NamedTuple):
 class Translation(_core.Translation):
     """The translation of one sentence. An empty line translates to an empty text, without a derivation.
 
-    A model of text also translates texts of several sentences: `sentences` are their translations, scores add up, and
-    derivations are theirs alone. A translation pickles with its hypotheses; what comes back has no decoder to ask for
-    more.
+    A model of text also translates texts of several sentences. `sentences` has their translations, and scores add up.
+    Only these have derivations. A translation pickles with its hypotheses. The copy has no decoder, so it cannot search
+    for more.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class Translation(_core.Translation):
 
     @property
     def source(self) -> str:
-        """What was translated, as a line; of a lattice, the path that the best translation took."""
+        """The translated input as a line; for a lattice, the path of the best translation."""
         given = self.given
         if self._source is not None or isinstance(given, str):
             return str(given) if self._source is None else self._source
@@ -170,7 +170,7 @@ class Translation(_core.Translation):
 
     @property
     def sentences(self) -> tuple[Translation, ...]:
-        """The translations of a text's sentences. One sentence has itself."""
+        """The translations of a text's sentences. For a single sentence, itself."""
         return (self._texts.sentences if self._texts is not None else ()) or (self,)
 
     @property
@@ -301,7 +301,7 @@ def _unpickled(source: str | None, texts: Texts | None, *fields: Any) -> Transla
 
 
 def place_words(words: Sequence[str]) -> Tokens:
-    """Words as the text that blanks part.
+    """Words joined by blanks.
 
     >>> place_words(["das", "Haus"]).spans
     [(0, 3), (4, 8)]
@@ -321,7 +321,7 @@ def join_translations(
 ) -> Translation:
     """The translation of a text from those of its sentences, which stand at these places.
 
-    What stands around sentences is kept. Between sentences of one line there are blanks if the target language has
+    Text around sentences is kept. Between sentences of one line there are blanks if the target language has
     `spaces`, and none otherwise. Its hypotheses are the best `kbest` choices of one from each sentence's list. `note`
     is one more note.
     """
@@ -355,7 +355,7 @@ def join_translations(
 def _best_choices(lists: Sequence[Sequence[Hypothesis]], most: int, distinct: bool) -> list[Hypothesis]:
     """The best `most` choices of one hypothesis from each list; a list has the best ones first.
 
-    A choice among the best of all lists begins with one among the best of the first lists: these are added one by one.
+    The best choices of all lists extend the best choices of the first ones, so lists are added one by one.
     """
     kept: list[_Choice] = [_Choice(0.0)]
     for found in lists:
@@ -430,7 +430,7 @@ def _used_terms(sentence: Translation, offset: int) -> Iterator[UsedTerm]:
 def as_object(
     translation: Translation, number: int | None = None, *, kbest: bool = False, trace: bool = False
 ) -> dict[str, Any]:
-    """A translation as JSON has it, wherever that is written (docs/formats.md).
+    """A translation in JSON (docs/formats.md).
 
     `number` is its place in the input, from 0. `kbest` lists all hypotheses. `trace` adds the derivation of each, and
     its dependency tree if there is one.

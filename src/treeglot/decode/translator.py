@@ -28,7 +28,7 @@ NEURAL = "neural"  # the feature of a neural joint model
 
 
 def network_feature(name: str) -> str:
-    """The feature of a network, by its name; the first one has none.
+    """The feature of a network by its name. The name of the first network is empty.
 
     >>> network_feature(""), network_feature("lexical")
     ('neural', 'neural_lexical')
@@ -95,7 +95,7 @@ class Translator:
             if network.facts["heads"] and not features.trees:
                 problem = f"{network_feature(name)} is a network over heads, and outputs have no dependency trees"
                 raise OptionError(f"{problem}; expected a setup with dependency models")
-        self.left_out = matcher.left_out  # rules that are never used, for they would close a circle of labels
+        self.left_out = matcher.left_out  # rules that are never used, because they would close a cycle of labels
         try:
             self._decoder = _core.Decoder(features, matcher, list(self.weights.items()), options)
         except FormatError:  # a damaged file
@@ -105,7 +105,7 @@ class Translator:
 
     @property
     def table(self) -> _core.RuleTable:
-        """The rules; those of several grammars have a table for each."""
+        """The rule table. Joint models have one for each grammar."""
         if "" not in self.tables:
             raise UsageError("a joint model has several rule tables; expected one of the models that it is made of")
         return self.tables[""]
@@ -125,7 +125,7 @@ class Translator:
         return self._other(self._rules, weights, self.options)
 
     def with_search(self, options: SearchOptions) -> Translator:
-        """The same, searched otherwise."""
+        """The same with other search options."""
         return self._other(self._rules, self.weights, options)
 
     def with_table(self, table: _core.RuleTable, weights: Mapping[str, float] | None = None) -> Translator:
@@ -238,7 +238,7 @@ class Translator:
         return self.judge.estimate(len(of.words), hypotheses[:LIST], self.rule_scores)
 
     def rule_scores(self, step: Step) -> list[float]:
-        """The logarithms of the probabilities of a step's rule, as far as the table has them."""
+        """The log probabilities of a step's rule that the table has."""
         values = self.rule_values(step)
         return [values[at] for at in self._probabilities] if values else []
 

@@ -1,4 +1,4 @@
-"""Weights by the names of features: sparse, a feature that is not there weighs 0."""
+"""Weights by feature name. They are sparse: missing features weigh 0."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def read_weights(path: PathLike) -> dict[str, float]:
 def write_weights(path: PathLike, weights: Weights, comment: str = "") -> None:
     """Write the weights that are not 0, sorted by name. The same weights give the same bytes.
 
-    A weight is written with as many digits as bring back the same number.
+    Weights are written with enough digits to read back the same number.
     """
     with write_binary(path) as stream:
         for line in comment.splitlines():
@@ -66,8 +66,8 @@ def check_name(name: str) -> None:
 def rescaled(weights: Weights, like: Weights, learnt: Collection[str]) -> dict[str, float]:
     """Weights scaled so that the absolute values of those in `learnt` have the same sum as in `like`.
 
-    (To 1 if these are all 0.) The others stay. Which hypothesis is best does not depend on the scale of what was
-    learnt; how a search prunes may.
+    If these are all 0, the sum is 1. Other weights stay. The scale does not change which hypothesis is best, but it may
+    change pruning.
 
     >>> rescaled({"lm": 3.0, "word_penalty": -1.0, "unknown": -9.0}, {"lm": 2.0}, {"lm", "word_penalty"})
     {'lm': 1.5, 'word_penalty': -0.5, 'unknown': -9.0}

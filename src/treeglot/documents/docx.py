@@ -34,9 +34,9 @@ def translate_docx(model: Translates, data: bytes, threads: int = 1) -> bytes:
             raise UnreadableError(f"unpacks to more than {LARGEST} bytes")
         parts = {entry.filename: archive.read(entry) for entry in entries}
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        raise UnreadableError(f"is no file of Word: {error}") from error
+        raise UnreadableError(f"is not a file of Word: {error}") from error
     if "word/document.xml" not in parts:
-        raise UnreadableError("is no file of Word: it has no word/document.xml")
+        raise UnreadableError("is not a file of Word: it has no word/document.xml")
     trees = {name: parse_xml(content, name) for name, content in parts.items() if PARTS.fullmatch(name)}
     for name, tree in trees.items():
         if not tree.getroot().tag.startswith(WORD):
@@ -56,7 +56,7 @@ def translate_docx(model: Translates, data: bytes, threads: int = 1) -> bytes:
 
 @dataclass(eq=False)
 class _Format:
-    """The format of a run: its properties as they are written, by which formats are equal."""
+    """The format of a run: the XML of its properties. Equal XML means equal formats."""
 
     properties: Any  # an element, or None
     key: bytes
@@ -104,7 +104,7 @@ class _Paragraph:
                 self._add(Object(child))
 
     def _end_field(self) -> None:
-        """A field is one object, whose text is what it shows."""
+        """A field is one object. Its text is the visible result."""
         if self.field:
             shown = "".join(t.text or "" for run in self.field for t in run.iter(f"{WORD}t"))
             self._add(Object(self.field, " ".join(shown.split())))
@@ -127,7 +127,7 @@ class _Paragraph:
                 self._add(Object(_Thing(run, child), "\t" if name in BREAKS else ""))
 
     def _text(self, text: str, form: _Format) -> None:
-        """Text goes on in the run before it if that has the same format."""
+        """Join text with the previous run if both have the same format."""
         part = self.parts[-1]
         assert isinstance(part, list)
         last = part[-1] if part else None
@@ -158,7 +158,7 @@ class _Thing:
     child: Any
 
     def take(self) -> Any:
-        """A run of the same format with this alone: it moves, with the text that may be in it."""
+        """A run of the same format that contains only this element."""
         made = self.run.makeelement(self.run.tag, nsmap=self.run.nsmap)
         properties = self.run.find(f"{WORD}rPr")
         if properties is not None:
@@ -168,7 +168,7 @@ class _Thing:
 
 
 def _write_items(paragraph: Any, items: list[Item]) -> None:
-    """Append items. What stands between two runs has the format of the plainer one."""
+    """Append items. An item between two runs has the format of the plainer one."""
     plain = _Format(None, b"")
     forms = [item.tag for item in items if isinstance(item, Begin) and isinstance(item.tag, _Format)]
     coming = iter(forms[1:])
@@ -206,7 +206,7 @@ def _write_element(opened: list[Any], item: Item) -> None:
 
 
 def _opened(parent: Any, tag: Any) -> Any:
-    """A new element like another; of one with properties (`sdt`), these too."""
+    """A new element like another, with its properties (`sdt`)."""
     made = parent.makeelement(tag.tag, tag.attrib, nsmap=tag.nsmap)
     for child in tag:
         if local_name(child) in PROPERTIES:

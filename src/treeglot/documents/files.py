@@ -60,7 +60,7 @@ class UnreadableError(Exception):
 
 
 def is_document(path: PathLike) -> bool:
-    """Whether a suffix says that a file is more than lines of text."""
+    """Whether a suffix names a document format other than plain text."""
     suffix = Path(path).suffix.lower()
     return suffix in FORMATS and suffix != ".txt"
 
@@ -84,7 +84,7 @@ def require(module: str) -> Any:
 def _text(model: Translates, data: bytes, threads: int) -> bytes:
     """Lines of text: a line never runs on, and those without letters or digits stay.
 
-    Where words have more than one blank between them, the word after these keeps them.
+    If several blanks separate two words, they stay before the second word.
     """
     from treeglot.documents.inline import translate_segments
 
@@ -95,7 +95,7 @@ def _text(model: Translates, data: bytes, threads: int) -> bytes:
 
 
 def _with_gaps(line: str) -> list[Item]:
-    """A line; of several blanks between words, all but the first are an object."""
+    """A line as a segment. Of several blanks, all but the first are one object."""
     from treeglot.documents.inline import Object
 
     items: list[Item] = []
@@ -107,7 +107,7 @@ def _with_gaps(line: str) -> list[Item]:
 
 
 def _line(items: list[Item]) -> str:
-    """The text of a line; blanks of a word that is the first now are left out."""
+    """The text of a line without leading blanks."""
     from treeglot.documents.inline import Object
 
     out = ""

@@ -101,7 +101,7 @@ class _Reader:
         self._break()
 
     def _take(self, token: Token, raw: str) -> None:
-        """One more token of a block, or the end of that."""
+        """Add a token to the block, or end the block."""
         kind, name = token.kind, token.name
         if kind == "text":
             self._block.append(unescape(raw) if self._preformatted > 0 else _Flowing(unescape(raw)))
@@ -119,7 +119,7 @@ class _Reader:
             self._break(_tag(token, raw))
 
     def _last(self, number: int) -> int:
-        """The token that ends an element; the last of all if none does."""
+        """The token that ends an element, or the last token."""
         name, depth = self.tokens[number].name, 0
         if name in _EMPTY:
             return number
@@ -132,7 +132,7 @@ class _Reader:
         return len(self.tokens) - 1
 
     def _object(self, name: str, raw: str) -> None:
-        """An element that stays: a word of its sentence if it is inline and has text, and between blocks if not."""
+        """An untranslated element. Inline elements with text become words of their sentence; others separate blocks."""
         if name in SKIPPED or not (name in STAYS or name in INLINE or name in VOID):
             self._break(_Tag(raw, name))
             return
@@ -140,7 +140,7 @@ class _Reader:
         self._block.append(Object(_Tag(raw, name), shown if name not in ("svg", "math", "object") else ""))
 
     def _break(self, tag: _Tag | None = None) -> None:
-        """Ends a block; elements that do not begin and end in it part it."""
+        """End a block. Elements that cross its borders split it."""
         block, self._block = self._block, []
         block = _with_notes(block)
         partner = pairs(block, lambda begin, end: begin.tag.name == end.tag.name)
@@ -157,7 +157,7 @@ class _Reader:
 
 
 class _Flowing(str):
-    """Text in which a line's end is a blank."""
+    """Text with blanks for line ends."""
 
 
 def _with_notes(block: list[Item]) -> list[Item]:

@@ -38,7 +38,7 @@ class End:
 
 @dataclass(frozen=True, eq=False)
 class Object:
-    """What stays as it is; `text` is its place in the sentence, a word, and none if that is empty."""
+    """An unchanged item. `text` is the word that stands for it in the sentence, or empty."""
 
     tag: Any
     text: str = ""
@@ -48,7 +48,7 @@ Item = str | Begin | End | Object
 
 
 def pairs(items: Sequence[Item], same: Callable[[Begin, End], bool]) -> dict[int, int]:
-    """The places of beginnings and ends that belong together, each with the other's.
+    """The partner of each beginning and each end of an element, by place.
 
     Elements that contain an unpaired tag are broken and are left out. So are elements that are nested too deeply.
     """
@@ -155,12 +155,12 @@ class _Flat:
 
     @staticmethod
     def _is_free(begin: int, end: int, taken: Sequence[Place]) -> bool:
-        """Whether characters share nothing with places, which are in order."""
+        """Whether a span overlaps none of the sorted places."""
         after = bisect_left(taken, (begin, begin))
         return not (after and taken[after - 1][1] > begin) and not (after < len(taken) and taken[after][0] < end)
 
     def path(self, element: int) -> list[int]:
-        """The elements around, the outermost first, and itself."""
+        """The enclosing elements, outermost first, and the element itself."""
         out: list[int] = []
         while element >= 0:
             out.append(element)
@@ -231,7 +231,7 @@ def _units(flat: _Flat, translation: Translation) -> list[_Unit]:
 
 
 def _missing(flat: _Flat, units: Sequence[_Unit]) -> Iterator[int]:
-    """The elements that no unit is in, the inner ones first: they bring those around them."""
+    """The elements without units, inner ones first, because they include their parents."""
     used = {element for unit in units for element in flat.path(unit.element)}
     for number in range(len(flat.elements) - 1, -1, -1):
         if number not in used:
@@ -242,7 +242,7 @@ def _missing(flat: _Flat, units: Sequence[_Unit]) -> Iterator[int]:
 def _elements_of_words(flat: _Flat, elements: list[int], links: list[list[int]]) -> list[int]:
     """The element of each target word of a sentence: that of most of its source words.
 
-    A word without any is in what is around both words beside it.
+    A word without links takes the elements around both neighbours.
     """
     own = [Counter(elements[i] for i in linked).most_common(1)[0][0] if linked else None for linked in links]
     linked = [element for element in own if element is not None]
@@ -259,7 +259,7 @@ def _elements_of_words(flat: _Flat, elements: list[int], links: list[list[int]])
 
 
 def _make_whole(flat: _Flat, units: list[_Unit]) -> None:
-    """Elements that may appear once keep one run of words: all, if nothing else is between; else the longest."""
+    """Elements that may appear only once keep one run: all words if nothing is between them, else the longest run."""
     within: dict[int, list[int]] = defaultdict(list)
     for place, unit in enumerate(units):
         for element in flat.path(unit.element):
@@ -287,7 +287,7 @@ def _make_whole(flat: _Flat, units: list[_Unit]) -> None:
 
 
 class _Anchors:
-    """Finds places in a translation for what has no words: beside the words that it stood beside."""
+    """Places items without words beside the translations of their neighbours."""
 
     def __init__(self, text: str, translation: Translation) -> None:
         self.text, self.end = text, len(translation.text)
@@ -298,7 +298,7 @@ class _Anchors:
         for i, j in translation.alignment:
             first[i] = min(first.get(i, j), j)
             last[i] = max(last.get(i, j), j)
-        # By source word: the target word that what stands before it precedes, and what stands after it likewise.
+        # By source word: the target words where an item before it, and one after it, is placed.
         self.before: list[int] = [len(self.target)] * (len(self.source) + 1)
         self.after: list[int] = [0] * (len(self.source) + 1)
         for i in range(len(self.source) - 1, -1, -1):
@@ -324,7 +324,7 @@ class _Anchors:
 
 
 def _rendered(units: list[_Unit], flat: _Flat, text: str) -> Iterator[Item]:
-    """Items in order: what is between words belongs to the innermost element around both."""
+    """Order the items. An item between two words belongs to the innermost element around both."""
     at = 0
     opened: list[int] = []
     for unit in units:

@@ -1,4 +1,4 @@
-"""Gettext's files: fills in the messages that have no translation, and marks them as fuzzy, for a person to look at."""
+"""Gettext files: fills in missing translations and marks them as fuzzy, for review."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def translate_po(model: Translates, data: bytes, threads: int = 1) -> bytes:
     except UnicodeDecodeError:
         raise
     except (OSError, ValueError) as error:
-        raise UnreadableError(f"is no file of gettext: {error}") from error
+        raise UnreadableError(f"is not a file of gettext: {error}") from error
     forms = _plural_forms(file.metadata.get("Plural-Forms", ""))
     entries = [e for e in file if e.msgid and not e.obsolete and not e.msgstr and not any(e.msgstr_plural.values())]
     texts = [text for entry in entries for text in (entry.msgid, entry.msgid_plural) if text]
@@ -61,7 +61,7 @@ def _plural_forms(rule: str) -> int:
 
 
 def _items(text: str) -> list[Item]:
-    """A message: what programs put in stays, tags go with their words if each has its end."""
+    """A message as a segment. Placeholders stay unchanged, and closed tags follow their words."""
     items: list[Item] = []
     at = 0
     for match in _PARTS.finditer(text):

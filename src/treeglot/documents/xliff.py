@@ -11,7 +11,7 @@ from treeglot.documents.inline import Begin, End, Item, Object, Translates, tran
 from treeglot.documents.xml import local_name, parse_xml, write_xml
 
 AROUND = ("g", "pc", "mrk")  # elements around text; all others stand for codes
-OPEN_STATES = ("new", "needs-translation", "initial")  # of targets that are no translations yet
+OPEN_STATES = ("new", "needs-translation", "initial")  # of targets that are not translations yet
 
 
 def translate_xliff(model: Translates, data: bytes, threads: int = 1) -> bytes:
@@ -48,7 +48,7 @@ def translate_xliff(model: Translates, data: bytes, threads: int = 1) -> bytes:
 
 
 def _child(unit: Any, *names: str) -> Any:
-    """The first child of the first of these names that there is one of; or None."""
+    """The first child with the first matching name, or None."""
     return next((child for name in names for child in unit if local_name(child) == name), None)
 
 

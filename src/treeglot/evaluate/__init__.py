@@ -1,4 +1,4 @@
-"""Scores of translations, and whether a difference between two of them means anything."""
+"""Scores of translations, and significance of differences."""
 
 from treeglot.evaluate.metrics import Bleu, Chrf, Ter
 from treeglot.evaluate.significance import paired_bootstrap, sign_test

@@ -45,7 +45,7 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Trees:
-    """How many analyses are no legal trees, and why; one may have several reasons."""
+    """The number of invalid trees by reason. A tree may have several reasons."""
 
     sentences: int
     unparsed: int  # without words, or without a head for any of them
@@ -57,7 +57,7 @@ class Trees:
 
 @dataclass(frozen=True)
 class DependencyComparison:
-    """Tables 2 and 3 of the paper, as far as trees tell them."""
+    """The parts of tables 2 and 3 of the paper that trees determine."""
 
     names: tuple[str, ...]
     agreement: Mapping[tuple[str, str], Agreement]  # each pair once, in the order of the names

@@ -1,4 +1,4 @@
-"""A comparison of dependencies as text, as JSON and as a page with heat maps that needs nothing from the network."""
+"""A comparison of dependencies as text, as JSON and as a self-contained page with heat maps."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def as_page(found: DependencyComparison, title: str = "Dependencies compared") -
 
 
 def heat_map(found: DependencyComparison, what: str) -> str:
-    """One share for every pair as a table; the darkest cell is the greatest, the lightest the least."""
+    """A table with one share per pair. Darker cells have greater shares."""
     shares = {pair: float(getattr(both, what)) for pair, both in found.agreement.items()}
     low, high = min(shares.values(), default=1.0), max(shares.values(), default=1.0)
 

@@ -1,4 +1,4 @@
-"""Means over several tunings, and whether their differences are more than luck.
+"""Means over several tunings, and tests of their differences.
 
 A tuner draws random numbers, so one tuning says little (Clark et al. 2011). The tests here draw both the sentences and
 the tunings anew.

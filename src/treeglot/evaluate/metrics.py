@@ -69,7 +69,7 @@ class Metric(Options, ABC):
         return float(self.scores(rows if rows.ndim == 1 else rows.sum(axis=0))[0])
 
     def score_of_part(self, statistics: Statistics, part: npt.NDArray[np.bool_]) -> float:
-        """The score of some rows; what holds of a text as a whole, the length for BLEU, is that of all the rows.
+        """The score of some rows. Properties of the whole text, such as BLEU's length, come from all rows.
 
         >>> rows = Bleu().statistics(["a b c d e", "f g h i"], [["a b c d e", "f g h i j k"]])
         >>> first = np.array([True, False])

@@ -1,4 +1,4 @@
-"""The report on systems as tables, and as a page: HTML that needs nothing from the network."""
+"""The report on systems as tables, and as a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def length_rows(reports: Sequence[SystemReport]) -> list[list[str]]:
 
 
 def shown(p: float, least: float = 0.001) -> str:
-    """A probability; one below `least`, what a test can tell from 0, as such.
+    """A probability, or `<` and `least` if it is smaller than the test can show.
 
     >>> shown(0.0412), shown(0.0)
     ('0.041', '< 0.001')

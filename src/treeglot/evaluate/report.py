@@ -30,8 +30,8 @@ class ReportOptions(Options):
     length: Length = option("closest", "whose length BLEU's brevity penalty takes: the closest or shortest reference's")
     tokenize: str = option(
         AUTO,
-        "sacreBLEU's tokenizer for BLEU (13a, intl, zh, …); none: words as they are; auto looks at the references: "
-        "none if marks stand apart from words, else sacreBLEU's default",
+        "sacreBLEU's tokenizer for BLEU (13a, intl, zh, …); none: words as they are; auto: none for tokenised "
+        "references, else sacreBLEU's default",
     )
     samples: int = option(SAMPLES, "samples of the bootstrap, for intervals and the paired test", least=1)
     seed: int = option(SEED, "seed of the bootstrap", least=0, most=2**64 - 1)
@@ -45,7 +45,7 @@ class ReportOptions(Options):
             raise UsageError(unknown("tokenizer", self.tokenize, BLEU.TOKENIZERS), ("tokenize",))
 
     def suited(self, references: Sequence[Sequence[str]]) -> ReportOptions:
-        """The same, with the tokenizer that suits the references in place of `auto`."""
+        """The same, with the tokenizer that suits the references instead of `auto`."""
         if self.tokenize != AUTO:
             return self
         return replace(self, tokenize=suitable_tokenizer([line for lines in references for line in lines]))

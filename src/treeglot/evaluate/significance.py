@@ -21,7 +21,7 @@ SEED = 1
 
 
 class Interval(NamedTuple):
-    """Where a number lies in `level` of all samples."""
+    """The interval that contains `level` of all samples."""
 
     low: float
     high: float
@@ -115,7 +115,7 @@ def paired_bootstrap(
 
 
 def two_sided(misses: int, samples: int) -> float:
-    """The p of samples on which the better system was not better `misses` times; never 0, as samples are finite.
+    """The p-value if the better system was not better on `misses` samples. It is never 0, because samples are finite.
 
     >>> two_sided(0, 1999), two_sided(1000, 1000)
     (0.001, 1.0)

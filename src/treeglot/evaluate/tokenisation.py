@@ -1,4 +1,4 @@
-"""Which of sacreBLEU's tokenizers suits a text: none if its words stand apart already."""
+"""Chooses sacreBLEU's tokenizer for a text: none if it is tokenised already."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LOOKED_AT = 5_000  # lines
 
 
 def looks_raw(lines: Sequence[str]) -> bool:
-    """Whether marks cling to the words before them, as in text that no tokeniser has seen.
+    """Whether punctuation is attached to words, as in raw text.
 
     >>> looks_raw(["Well, it rains."]), looks_raw(["well , it rains ."]), looks_raw(["it rains"])
     (True, False, False)
@@ -32,13 +32,13 @@ def looks_tokenised(lines: Sequence[str]) -> bool:
 
 
 def _marks(lines: Sequence[str]) -> tuple[int, int]:
-    """How many marks cling to a word before them, and how many stand apart."""
+    """The numbers of attached and of separate punctuation marks."""
     ends = [word for line in lines[:_LOOKED_AT] for word in line.split() if word[-1] in _MARKS]
     return sum(len(word) > 1 and word[0] not in _MARKS for word in ends), sum(len(word) == 1 for word in ends)
 
 
 def suitable_tokenizer(lines: Sequence[str]) -> str:
-    """The name of a tokenizer: sacreBLEU's default for raw text of that language, none for words that stand apart.
+    """The name of a tokenizer: sacreBLEU's default for raw text of the language, `none` for tokenised text.
 
     >>> suitable_tokenizer(["She's here."]), suitable_tokenizer(["她在这里。"]), suitable_tokenizer(["she 's here ."])
     ('13a', 'zh', 'none')

@@ -1,4 +1,4 @@
-"""Experiments: steps that know what they are made of, recipes of them, and reports of what came out."""
+"""Experiments: steps with keys, recipes and reports."""
 
 from treeglot.experiment.pipeline import Pipeline
 from treeglot.experiment.recipe import load_recipe

@@ -32,7 +32,7 @@ VERSION = 1
 def publish_cards(pipeline: Pipeline, done: Sequence[Planned], recipe: Recipe, threads: int) -> list[Path]:
     """Write `WORK/cards/SYSTEM.json` for each system of a finished run whose models are published.
 
-    A card that is there already, of the same steps and data, stays: its files were digested when they were new.
+    An existing card of the same steps and data stays, because its files were digested when they were new.
     """
     plan = {planned.step.name: planned for planned in done}
     measured = {"machine": machine(), "threads": threads, "date": datetime.now(timezone.utc).date().isoformat()}
@@ -57,7 +57,7 @@ def publish_cards(pipeline: Pipeline, done: Sequence[Planned], recipe: Recipe, t
 
 
 def _is_current(path: Path, made_of: Mapping[str, Any], scoring: Mapping[str, Any]) -> bool:
-    """Whether a whole card is there that was made of the same, and scored in the same way."""
+    """Whether a complete card of the same steps and scores exists."""
     try:
         card = read_json(path)
     except (OSError, FormatError):
@@ -87,7 +87,7 @@ def card_digest(card: Mapping[str, Any]) -> str:
 
 
 def _made_of(work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: System) -> dict[str, Any]:
-    """What a system depends on, without a look into its large files."""
+    """The dependencies of a system, without reading its large files."""
     ends = [f"train {system.name}", *(step for steps in _translations(recipe, system).values() for step in steps)]
     behind = _behind(plan, ends)
     return {

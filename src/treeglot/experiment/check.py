@@ -28,10 +28,10 @@ END = object()  # of a file that is shorter than others
 def check_step(name: str, files: Mapping[str, Path], words: Collection[str], *, refuse: bool = True) -> Step:
     """A step that compares `files`, by their roles in a corpus, with their source sentences.
 
-    All must have as many sentences, and the parses that `words` names the words of the text. Words that differ are an
-    error or, without `refuse`, a warning that counts them.
-    Being a step, it is done once for files that do not change, before words are aligned or parsers trained, and for
-    all systems. So it reads each file once more than training does, and only when a file is new.
+    All files must have the same number of sentences. The parses named in `words` must have the words of the text. Words
+    that differ are an error or, without `refuse`, a warning that counts them. Being a step, it is done once for files
+    that do not change, before words are aligned or parsers trained, and for all systems. So it reads each file once
+    more than training does, and only when a file is new.
     """
     settings: dict[str, Any] = {"words": sorted(words), "refuse": refuse}
     return Step(f"check {name}", partial(_check, list(files), **settings), files, settings)
@@ -82,8 +82,8 @@ class _Seen:
 
 
 def _read(files: Mapping[str, Path], words: Collection[str]) -> dict[str, _Seen]:
-    """What all files have, read side by side and once; the parses that `words` names are compared with their texts."""
-    strict = "target" in files  # what is trained on; of what is translated, one bad line must not end it all
+    """Read all files once, side by side. The parses named in `words` are compared with their texts."""
+    strict = "target" in files  # training data only: one bad line to translate must not end a run
     found = {name: _Seen() for name in files}
     for row in zip_longest(*(_values(name, path, strict) for name, path in files.items()), fillvalue=END):
         values = dict(zip(files, row, strict=True))

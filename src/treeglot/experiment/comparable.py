@@ -1,4 +1,4 @@
-"""What must be alike before two systems are compared: the tuner, the smoothing, and the features beyond the model's.
+"""Conditions for comparing two systems: the same tuner, smoothing and additional features.
 
 A gain of a system that differs in one of these may come from that and not from its rules.
 """

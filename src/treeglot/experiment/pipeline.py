@@ -27,7 +27,7 @@ from treeglot.rules.engines import Engine
 PART = ".part"  # what the name of an unfinished step's folder ends in
 LOCK = ".lock"
 NEW = "it has not run yet"
-TIMINGS = "timings.json"  # what each step took; apart, so that all else is the same in every run
+TIMINGS = "timings.json"  # the cost of each step; a separate file, so all others are equal in every run
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Planned:
 
 
 class Watcher:
-    """Told what a run does; a display overrides what it shows."""
+    """Receives the events of a run. A display overrides the methods that it needs."""
 
     def planned(self, plan: Sequence[Planned]) -> None:
         """The run begins."""
@@ -81,7 +81,7 @@ class Pipeline:
             names.add(step.name)
 
     def plan(self) -> list[Planned]:
-        """What a run would do, step by step; a file that is not there is an error."""
+        """The plan of a run, step by step. A missing file is an error."""
         keys: dict[str, str] = {}
         out = []
         for step in self.steps:
@@ -136,7 +136,7 @@ class Pipeline:
         held = None
         try:
             part.mkdir(exist_ok=True)
-            if not step.resumes:  # what a process holds open goes with it when a signal ends it at once
+            if not step.resumes:  # open files vanish with a process that a signal kills
                 held = os.open(part, os.O_RDONLY | os.O_DIRECTORY)
             for unfinished in list(part.rglob(".*")):  # what was being written aside when a run was killed
                 _remove(unfinished)
@@ -207,7 +207,7 @@ class Pipeline:
         return self.folder / f".{planned.folder.name}{PART}"
 
     def _clean(self, plan: Sequence[Planned]) -> None:
-        """Remove what killed runs left, but for what a step of this plan goes on with."""
+        """Remove leftovers of killed runs, except those that a step of this plan continues."""
         unfinished = [planned for planned in plan if not planned.done]
         kept = {self._part(planned) for planned in unfinished if planned.step.resumes}
         for beside in (parts_folder, network_state):  # rules that an engine counted, and networks in training
@@ -239,13 +239,11 @@ class Pipeline:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """The folder, made if need be, for this process alone; refuses if another run is at work in it."""
+        """Make and lock the folder for this process. Refuse if another run uses it."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError) as error:
-            raise FormatError(
-                str(self.folder), 0, "is no folder, and cannot be one; expected that of results"
-            ) from error
+            raise FormatError(str(self.folder), 0, "is not a folder; expected the folder of results") from error
         with (self.folder / LOCK).open("a+") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -283,7 +281,7 @@ class _Digests:
             there = "is a folder, not a file" if given.is_dir() else "is a device or a pipe, not a file that stays"
             found = there if given.exists() else "is not there"
             raise FormatError(str(given), 0, f"{found}; step {step.name!r} wants it as {name}")
-        # The third time is that of any change, also where the other was set back.
+        # The third time changes with any change, even if the modification time was reset.
         stamp = (given.resolve(), *_stamp(given), given.stat().st_ctime_ns)
         if stamp not in self.known:
             self.known[stamp] = file_digest(given)

@@ -77,7 +77,7 @@ def parse_count(text: str) -> int:
     found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)([KMG]?)", text.strip().replace(",", ""), re.IGNORECASE)
     number = round(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
     if not 1 <= number <= 10**15:
-        raise UsageError(f"{text[:60]!r} is no number of pairs or words; expected such as 50000 or 10M")
+        raise UsageError(f"{text[:60]!r} is not a number of pairs or words; expected one such as 50000 or 10M")
     return number
 
 
@@ -154,7 +154,7 @@ def _on_line(place: float, points: Sequence[tuple[float, float]]) -> float:
 
 
 def total(estimates: Sequence[Estimate]) -> Estimate:
-    """All steps that belong to the sums, one after the other: times and disk add up, memory is that of the largest."""
+    """The total of the counted steps: times and disk add up, and memory is the maximum."""
     own = [each for each in estimates if each.summed]
 
     def sums(name: str) -> tuple[float, float]:
@@ -167,7 +167,7 @@ def total(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def rows(estimates: Sequence[Estimate]) -> list[list[str]]:
-    """A table of them, with a heading, as people read it."""
+    """The costs as a table with a heading."""
     out = [["step", "CPU", "memory", "disk", "rates"]]
     for each in [*estimates, total(estimates)]:
         status = "measured" if each.beyond <= 1 else f"extrapolated: {shown(each.beyond)} times the measured words"
@@ -182,7 +182,7 @@ def _range(values: tuple[float, float], show: Callable[[float], str]) -> str:
 
 
 def shown(number: float) -> str:
-    """A number with two digits that count.
+    """A number with two significant digits.
 
     >>> shown(0.034), shown(1.26), shown(456.0)
     ('0.034', '1.3', '460')

@@ -68,7 +68,7 @@ class AlignSettings(Options):
     )
 
     def __post_init__(self) -> None:
-        """Refuses a symmetrisation that there is not."""
+        """Refuses an unknown symmetrisation."""
         super().__post_init__()
         if self.symmetrization not in SYMMETRIZATIONS:
             raise UsageError(unknown("symmetrisation", self.symmetrization, SYMMETRIZATIONS), ("symmetrization",))
@@ -79,14 +79,14 @@ class ParserSettings(Options):
     """A parser of one language, for the parses that the corpus and the tests do not have."""
 
     trees: Path | None = option(None, "the treebank that it is trained on")
-    grammar: Path | None = option(None, "in place of a treebank: the folder of a grammar, trained here or Berkeley's")
-    adapter: str = option("", "in place of both: another package's parser, ADAPTER:MODEL such as udpipe:FILE")
+    grammar: Path | None = option(None, "instead of a treebank: the folder of a grammar, trained here or Berkeley's")
+    adapter: str = option("", "instead of both: another package's parser, ADAPTER:MODEL such as udpipe:FILE")
     cycles: int = option(2, "cycles of splitting its labels", least=0, most=MOST_CYCLES)
     prune: float = option(10.0, "log margin of forests' edges below the best tree", least=0, infinite=True, paper="c2d")
     signature: Literal["english", "german", "chinese"] = option("chinese", "how unknown words are put into classes")
 
     def __post_init__(self) -> None:
-        """Refuses a parser that comes from nowhere, or from two places."""
+        """Refuses a parser without a source, or with two."""
         super().__post_init__()
         if sum(map(bool, (self.trees, self.grammar, self.adapter))) != 1:
             raise UsageError("expected one of trees, grammar and adapter")
@@ -119,7 +119,7 @@ class System(Options):
     name: str = required("its name in tables and folders")
     kind: str = required("the kind of model, such as hiero")
     options: dict[str, Any] = option({}, "options of the model: tables extract, score, search")
-    corpus: Corpus = option(Corpus(), "files that it is trained on in place of the corpus's")
+    corpus: Corpus = option(Corpus(), "files that it is trained on instead of the corpus's")
     tune: TuneSettings | None = option(None, "how its weights are tuned, if not as the others'")
 
     def __post_init__(self) -> None:
@@ -147,7 +147,7 @@ class Recipe(Options):
     target_parser: ParserSettings | None = option(None, "a parser of the target language, for the training corpus")
     lm: LmSettings = option(LmSettings(), "the n-gram model")
     tune: TuneSettings = option(TuneSettings(), "how weights are tuned")
-    seeds: tuple[int, ...] = option((), "seeds of tuning, in place of the one in tune; the report compares the means")
+    seeds: tuple[int, ...] = option((), "seeds of tuning, instead of the one in tune; the report compares the means")
 
     def __post_init__(self) -> None:
         """Refuses a corpus without text, duplicate names, and a baseline that is not a system."""
@@ -189,7 +189,7 @@ class Recipe(Options):
         return dataclasses.replace(settings, seed=self.seeds[place]) if self.seeds else settings
 
     def tunings(self, system: System) -> list[str]:
-        """What the names of the steps of each tuning end in; one that is not tuned has one."""
+        """The suffixes of step names, one for each tuning. A system without tuning has one."""
         seeds = self.seeds if self.tuner(system).method != "none" else ()
         return ["", *(f" seed {seed}" for seed in seeds[1:])]
 
@@ -200,7 +200,7 @@ class Recipe(Options):
 
 
 def narrowed(recipe: Recipe, systems: Collection[str], seeds: Sequence[int]) -> Recipe:
-    """The recipe with these systems and the baseline alone, and with these seeds; of either none: all as it is."""
+    """The recipe with only these systems, the baseline and these seeds. None keeps all."""
     names = [system.name for system in recipe.system]
     for name in systems:
         if name not in names:
@@ -222,7 +222,7 @@ def load_recipe(path: PathLike, data: PathLike | Sequence[PathLike] | None = Non
     folders = [Path(folder) for folder in given]
     for folder in folders:
         if not folder.is_dir():
-            raise FormatError(str(folder), 0, f"is no folder; expected the one that the files of {place} are in")
+            raise FormatError(str(folder), 0, f"is not a folder; expected the one with the files of {place}")
     systems = []
     for number, system in enumerate(recipe.system):
         try:
@@ -277,7 +277,7 @@ def has_links(own: Collection[str]) -> bool:
 
 
 def training_files(kind: Kind, given: Collection[str], own: Collection[str] = ()) -> list[str]:
-    """Which of the files that a corpus has a kind of model is trained on; of those that serve alike a system's own."""
+    """The files of a corpus that a kind of model is trained on. A system's own files come first."""
     out = ["source", "target", "alignments"]
     if "posteriors" in (own if "alignments" in own else given):  # those of other links do not count
         out.append("posteriors")
@@ -302,7 +302,7 @@ def training_files(kind: Kind, given: Collection[str], own: Collection[str] = ()
 
 
 def translated_file(kind: Kind, given: Collection[str], name: str) -> str:
-    """Which of the files that a test set (or dev) called `name` has a kind of model translates."""
+    """The file of the test set (or dev) `name` that a kind of model translates."""
     for file in kind.translates:
         if file in given:
             return file

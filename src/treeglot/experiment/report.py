@@ -1,4 +1,4 @@
-"""The report of an experiment: one page that needs nothing from the network, and a table of its figures.
+"""The report of an experiment: one self-contained page, and a table of its figures.
 
 The speed of each system is in a separate file beside the page, `timings.js`. The page shows it if it is there.
 Everything else is the same, byte for byte, whenever the experiment runs.
@@ -138,7 +138,7 @@ def _system(recipe: Recipe, system: System, task: Task) -> dict[str, Any]:
 
 
 def dev_score(log: Sequence[Mapping[str, Any]]) -> float | None:
-    """The dev score of the weights that a tuning gave: of its mean, unless the start was better than that.
+    """The dev score of the tuned weights: that of MIRA's mean, unless the start scored higher.
 
     >>> dev_score([{"score": 20.0}, {"score": 23.0}, {"score": 22.5, "mean_of": 1}])
     22.5
@@ -195,9 +195,9 @@ def _numbered(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def packed(drawings: Sequence[Sequence[str]]) -> list[str]:
-    """The drawings of sentences, of each those of all systems, as the page holds them.
+    """The drawings of all systems for each sentence, packed for the page.
 
-    They are many and much alike: blocks of sentences are compressed, and unpacked when somebody wants to see one.
+    They are many and similar, so blocks of sentences are compressed. The page unpacks them on demand.
     """
     blocks = (drawings[begin : begin + BLOCK] for begin in range(0, len(drawings), BLOCK))
     return [base64.b64encode(zlib.compress(json.dumps(block).encode(), 9)).decode() for block in blocks]

@@ -118,5 +118,5 @@ def load_report(folder: PathLike) -> Report:
     try:
         str(report)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise FormatError(str(place / REPORT), 0, f"is no report of an experiment: {error!r}") from None
+        raise FormatError(str(place / REPORT), 0, f"is not a report of an experiment: {error!r}") from None
     return report

@@ -95,7 +95,7 @@ class Identity:
 
     @staticmethod
     def read(path: Path) -> Identity | None:
-        """What `to_json` wrote, or nothing if it is not there, or damaged."""
+        """Read what `to_json` wrote, or None if it is missing or damaged."""
         try:
             found = Identity(**read_json(path))
         except (OSError, ValueError, TypeError):
@@ -104,7 +104,7 @@ class Identity:
         return found if all(isinstance(table, dict) for table in tables) else None
 
     def differs_from(self, other: Identity) -> list[str]:
-        """What is not the same as in an earlier run, in words."""
+        """The differences from an earlier run, in words."""
         out = [] if self.program == other.program else [f"{other.program} became {self.program}"]
         out += _differences(self.settings, other.settings)
         names = sorted({*self.inputs, *other.inputs})
@@ -113,7 +113,7 @@ class Identity:
 
 
 def _differences(here: Mapping[str, Any], there: Mapping[str, Any], place: str = "") -> list[str]:
-    """The settings, in tables too, that were something else before."""
+    """The changed settings, nested tables included."""
     out = []
     for name in sorted({*here, *there}):
         now, before = here.get(name), there.get(name)

@@ -147,7 +147,7 @@ def _references(files: Files) -> Files:
 
 
 def _checks(recipe: Recipe, corpus: Files, dev: Files, tests: Mapping[str, Files]) -> list[Step]:
-    """What comes before all else: whether the files that are used belong together."""
+    """The first steps: check that the files belong together."""
     if recipe.raw:  # words and parses are made of the text, which its own step compares
         return [_check(f"test {name}", _among(files, {*files}), set()) for name, files in tests.items()]
     shared = {"source", "target"}
@@ -175,7 +175,7 @@ def _checks(recipe: Recipe, corpus: Files, dev: Files, tests: Mapping[str, Files
 
 
 def _among(files: Files, names: set[str]) -> dict[str, Path]:
-    """Those of the files that are given: what other steps make belongs together."""
+    """The given files. Files that other steps make need no check."""
     return {name: path for name, path in files.items() if name in names and isinstance(path, Path)}
 
 
@@ -232,13 +232,13 @@ def _own_parsers(recipe: Recipe, kind: Kind) -> dict[str, ParserSettings]:
 
 
 def _parser_files(settings: ParserSettings, part: str, name: str = "parser") -> Files:
-    """What a parser is made of: another step's result, the files of a grammar, or the file of another's model."""
+    """The source of a parser: a step's result, the files of a grammar, or another package's model."""
     if settings.trees is not None:
         return {name: Output(part.replace("_", " "))}
     if settings.grammar is not None:
         with _blamed(part, part, "grammar"):
             if not settings.grammar.is_dir():
-                raise UsageError(f"{settings.grammar} is no folder; expected that of a grammar")
+                raise UsageError(f"{settings.grammar} is not a folder; expected the folder of a grammar")
         return {f"{name} {path.name}": path for path in sorted(settings.grammar.iterdir()) if path.is_file()}
     model = Path(settings.adapter.partition(":")[2])
     return {f"{name} model": model} if model.is_file() else {}
@@ -371,7 +371,7 @@ def _parse(settings: ParserSettings, side: Side, task: Task) -> None:
 
 
 def _agreement(side: Side, task: Task) -> str:
-    """How far a parser's treebank has the words that the text layer makes."""
+    """The agreement of a parser's treebank with the tokeniser."""
     from treeglot.syntax.formats import read_trees
     from treeglot.text import TextPipeline
 
@@ -381,7 +381,7 @@ def _agreement(side: Side, task: Task) -> str:
     found = f"treebank and text agree on words with F1 {f1:.1f}"
     if f1 < LEAST_AGREEMENT:
         warnings.warn(
-            f"{task.inputs['treebank']}: {found}, less than {LEAST_AGREEMENT}: a parser and a corpus that part words "
+            f"{task.inputs['treebank']}: {found}, less than {LEAST_AGREEMENT}: a parser and a corpus that split words "
             "differently harm each other",
             stacklevel=2,
         )
@@ -389,7 +389,7 @@ def _agreement(side: Side, task: Task) -> str:
 
 
 def _known_words(parser: GrammarParser, task: Task) -> str:
-    """How many of the words a parser knows."""
+    """The share of words that a parser knows."""
     from treeglot.syntax.formats import read_text
 
     counts = Counter(word for words in read_text(task.inputs["sentences"]) for word in words)
@@ -398,8 +398,8 @@ def _known_words(parser: GrammarParser, task: Task) -> str:
     found = f"the parser knows {share:.1f} % of the words"
     if share < LEAST_KNOWN:
         warnings.warn(
-            f"{task.inputs['sentences']}: {found}, less than {LEAST_KNOWN} %: its treebank may part words differently, "
-            "or be of another language",
+            f"{task.inputs['sentences']}: {found}, less than {LEAST_KNOWN} %: its treebank may have "
+            "another language, or split words differently",
             stacklevel=2,
         )
     return found

@@ -1,4 +1,4 @@
-"""Between raw text and words: what the steps of a recipe with a table `[text]` begin with."""
+"""From raw text to words: the first steps of a recipe with a table `[text]`."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class TextRecipe(Options):
     tokenised: bool = option(False, "the files are in words already; how text becomes such words is learnt from them")
     source_tokeniser: str = option("icu", "of raw files: icu, jieba, fugashi or sudachi")
     target_tokeniser: str = option("icu", "likewise")
-    split_words: bool = option(True, "of raw files in languages without blanks: words that are several are split")
-    numbers: bool = option(True, "of raw files: rules have variables for numbers that the corpus has seldom")
+    split_words: bool = option(True, "of raw files in languages without blanks: split words that are several")
+    numbers: bool = option(True, "of raw files: rare numbers become variables of rules")
     lowercase: bool = option(True, "of raw files: the model's words are in lower case; its output has the case of text")
 
     def __post_init__(self) -> None:
-        """Refuses languages and tokenisers that there are not."""
+        """Refuses unknown languages and tokenisers."""
         super().__post_init__()
         self.settings()
 
@@ -148,5 +148,5 @@ def _write_words(folder: Path, name: str, surface: Sequence[Sequence[str]], word
 
 
 def surface(files: Mapping[str, Input], side: str) -> Input:
-    """What a parser reads of a side: its words with the case of the text, if there was text."""
+    """The parser's input for one side: words with the case of the text, if there is text."""
     return files.get(f"surface {side}", files[side])

@@ -1,4 +1,4 @@
-"""Checking a card: whether what it says is still there, and still true."""
+"""Checks a card: whether its files exist and its claims still hold."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def verify_card(path: PathLike, data: Sequence[PathLike] = ()) -> Iterator[Check
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, UsageError) as error:
         if isinstance(error, FormatError):
             raise
-        raise FormatError(str(place), 0, f"is no card: {error!r}; expected docs/card.schema.json") from None
+        raise FormatError(str(place), 0, f"is not a card: {error!r}; expected docs/card.schema.json") from None
 
 
 def _read(place: Path) -> dict[str, Any]:
     card = read_json(place)
     version = card.get("card")
     if version != VERSION:
-        found = "is no card" if version is None else f"is a card of version {version!r}"
+        found = "is not a card" if version is None else f"is a card of version {version!r}"
         raise FormatError(str(place), 0, f"{found}; expected one of version {VERSION}")
     return card
 

@@ -43,7 +43,7 @@ class ForeignConfig:
 
 
 def read_config(path: PathLike, decoder: Decoder) -> ForeignConfig:
-    """Read a cdec.ini, joshua.config, moses.ini or travatar.ini. What it names and cannot be used is refused."""
+    """Read a cdec.ini, joshua.config, moses.ini or travatar.ini. Unsupported settings are refused."""
     if decoder == "cdec":
         return read_cdec_config(path)
     settings = read_foreign_weights(path, decoder, strict=True).settings
@@ -52,7 +52,7 @@ def read_config(path: PathLike, decoder: Decoder) -> ForeignConfig:
 
 
 def decoder_of(path: PathLike) -> Decoder:
-    """Whose configuration a file is: its sections and settings say it."""
+    """Recognise the decoder of a configuration by its sections and settings."""
     for line in iterate_lines(path):
         text = line.strip()
         if text in ("[tm_file]", "[lm_file]", "[weight_vals]"):
@@ -64,7 +64,7 @@ def decoder_of(path: PathLike) -> Decoder:
             return "cdec"
         if equals and name.strip().lower().replace("_", "-") in _JOSHUA_SETTINGS:
             return "joshua"
-    raise FormatError(os.fspath(path), 0, "is no configuration of cdec, Joshua, Moses or Travatar that is known")
+    raise FormatError(os.fspath(path), 0, "is not a known configuration of cdec, Joshua, Moses or Travatar")
 
 
 _CDEC_SETTINGS = ("formalism", "grammar", "weights", "feature_function")
@@ -75,8 +75,8 @@ def read_cdec_config(path: PathLike) -> ForeignConfig:
     """Read a cdec.ini: lines NAME=VALUE.
 
     Only the features of its feature functions are on. Words pass through if it says add_pass_through_rules. Files are
-    looked for where cdec would, and beside the configuration. What would change translations but is not done here
-    is refused; k_best and the pop limit are in `settings`; others are passed over.
+    looked for where cdec would, and beside the configuration. Unsupported settings that would change translations are
+    refused. `settings` has k_best and the pop limit. Other settings are ignored.
 
     >>> import tempfile
     >>> ini = Path(tempfile.mkdtemp()) / "cdec.ini"

@@ -120,7 +120,7 @@ class _Writer:
             self.text(LM, [self.written(line) for line in iterate_lines(self.folder / LM)])
 
     def refuse_merged(self, what: str, words: Sequence[str]) -> bool:
-        """Refuse words that would become one; whether there are any that the format changes."""
+        """Refuse words that would become equal. Returns whether the format changes any word."""
         changed = {self.written(word): word for word in words if self.written(word) != word}
         for word in changed and words:
             if word in changed:

@@ -1,4 +1,4 @@
-"""What a forest model does beside its fragments, as Travatar's rules for the nodes of given forests."""
+"""Phrases and pseudo rules of a forest model, as Travatar's rules for the nodes of given forests."""
 
 from __future__ import annotations
 

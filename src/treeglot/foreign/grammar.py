@@ -61,7 +61,7 @@ def read_grammar(
 
 
 def write_grammar(table: RuleTable, path: PathLike, format: FormatName = "cdec") -> None:
-    """Write all rules of a table as a grammar; what the format cannot hold is refused.
+    """Write all rules of a table as a grammar. Rules that the format cannot hold are refused.
 
     cdec, joshua and travatar keep the features' names; moses has their order, and takes them for logarithms of
     probabilities.
@@ -80,7 +80,7 @@ def write_some(table: RuleTable, path: PathLike, style: GrammarStyle, rules: Seq
 
 
 def _moses_name(feature: str) -> str:
-    """What a sparse feature is called in a rule of Moses'; scores have no names."""
+    """The name of a sparse feature in a Moses rule. Scores have no names."""
     prefix, name = PREFIXES["moses"] + "_", feature.removeprefix(PREFIXES["moses"] + "_")
     return name if feature.startswith(prefix) and not name.isdecimal() else ""
 

@@ -1,8 +1,9 @@
-"""What configurations of other decoders say beside weights: names, limits, labels."""
+"""Settings of other decoders' configurations besides weights: names, limits, labels."""
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -26,14 +27,14 @@ OLD_WEIGHTS = {
 class ForeignSettings:
     """Settings of another decoder's configuration; what it does not say is empty or None."""
 
-    names: dict[str, str] = field(default_factory=dict)  # what features that usually have another name are called
-    prefixes: list[str] = field(default_factory=list)  # what names of features begin with, by grammar
+    names: dict[str, str] = field(default_factory=dict)  # names of features that differ from the usual ones
+    prefixes: list[str] = field(default_factory=list)  # prefixes of feature names, by grammar
     span_limit: int | None = None  # of the first grammar
     per_source: int | None = None  # likewise
     goal: str = ""  # the label of sentences
     passed: str = ""  # the label of words that pass through
     passed_labels: dict[str, float] = field(default_factory=dict)  # or several, with the logarithm of each
-    mark: str = ""  # what stands after such words
+    mark: str = ""  # the suffix of such words
     only_unknown: bool = False  # whether only words without a rule pass through
     passes: bool = True  # whether any do
     glued: str = ""  # the label that glue joins
@@ -45,10 +46,10 @@ class ForeignSettings:
 
 
 class SettingsReader:
-    """Takes a configuration's lines; what it does not know it passes over.
+    """Takes the lines of a configuration, and ignores unknown ones.
 
-    A limit too large, and what would change translations but is not done here, is a ValueError. `strict` refuses
-    features that are not known, too.
+    Limits that are too large, and unsupported settings that would change translations, raise ValueError. `strict` also
+    refuses unknown features.
     """
 
     def __init__(self, strict: bool = False) -> None:
@@ -136,7 +137,7 @@ class SettingsReader:
     def joshua(self, line: str) -> None:
         """A setting: tm = thrax pt 12 grammar.gz, or tm = thrax -owner pt -maxspan 12 -path grammar.gz, and others.
 
-        Joshua does not care for case, - and _ in names.
+        Joshua ignores case, - and _ in names.
         """
         name, _, given = line.partition("=")
         value = given.strip()
@@ -224,7 +225,7 @@ class SettingsReader:
                 raise ValueError(f"the probability of {label!r} is {probability[:30]!r}; expected a number above 0")
             self.found.passed_labels[label.strip("[]")] = math.log(value)
         if len(parts) % 2 or not parts:
-            raise ValueError(f"{line.strip()[:60]!r} is no list of labels; expected LABEL PROBABILITY …")
+            raise ValueError(f"{line.strip()[:60]!r} is not a list of labels; expected LABEL PROBABILITY …")
 
     def _moses_feature(self, line: str) -> None:
         kind, *given = line.split()
@@ -270,10 +271,22 @@ _NO_SENTENCES = {"1": "confusion networks", "2": "lattices", "4": "columns of te
 _NO_CHART = dict.fromkeys("0124", "for phrases") | dict.fromkeys("789", "for trees of the input")
 
 
+class PathWarning(UserWarning):
+    """A path in a configuration leads to two files."""
+
+
 def beside(configuration: PathLike, name: str) -> Path:
-    """A file that a configuration names: from here, as its decoder would open it, or from its own folder."""
-    path = Path(name)
-    return path if path.exists() or path.is_absolute() else Path(configuration).parent / name
+    """The file that a configuration names: relative to the current folder as in its decoder, or to its own folder.
+
+    If both exist, the one in the current folder is used, with a warning.
+    """
+    path, own = Path(name), Path(configuration).parent / name
+    if path.is_absolute() or not path.exists():
+        return own
+    if own.exists() and not own.samefile(path):
+        problem = f"{configuration} names {name}: the file in the current folder is used, not {own}"
+        warnings.warn(problem, PathWarning, stacklevel=2)
+    return path
 
 
 def _number(text: str, name: str) -> int | None:

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from treeglot.lm import NgramModel
 
 MARKS = frozenset({"<s>", "</s>"})
-OWN = " "  # what our own features' names begin with here: no feature of a grammar has a blank in its name
+OWN = " "  # prefix of our own features: names in a grammar have no blanks
 UNTRANSLATED = (OWN + "unknown", OWN + "pseudo")
 PassThrough: TypeAlias = Literal["none", "unknown", "all"]
 
 
 @dataclass(frozen=True)
 class Definition:
-    """What a decoder does unless it is told otherwise."""
+    """The defaults of a decoder."""
 
     span_limit: int
     per_source: int
@@ -47,7 +47,7 @@ DEFINITIONS: Mapping[Decoder, Definition] = {
     "travatar": Definition(10, 0, "unknown", "", ""),
 }
 OPENING = " "  # what brackets of tree fragments begin with, among a table's source words
-NO_RULE = -1e6  # the weight of what cdec does not have: translating parts of a tree without a rule
+NO_RULE = -1e6  # the weight of parts of a tree without a rule, which cdec does not translate
 
 
 class ForeignTranslator:
@@ -138,7 +138,7 @@ class ForeignTranslator:
 
     @property
     def left_out(self) -> int:
-        """Rules that are never used, for they would close a circle of labels."""
+        """Rules that are never used, because they would close a cycle of labels."""
         return self.translator.left_out
 
     def translate(self, source: Source) -> Translation:
@@ -199,7 +199,7 @@ class ForeignTranslator:
         return ForeignTranslator(self._tables(grammars), weights, lm, options, pass_through=pass_through, glue=glue)
 
     def _covered(self, hypotheses: Sequence[Hypothesis]) -> Sequence[Hypothesis]:
-        """Those that cdec would have: it translates trees by rules alone."""
+        """The hypotheses that cdec would have: it translates trees only by rules."""
         if not self.trees or self.foreign.decoder != "cdec":
             return hypotheses
         return [h for h in hypotheses if not any(h.features.get(name) for name in UNTRANSLATED)]
@@ -269,7 +269,7 @@ def _unmarked(hypothesis: Hypothesis) -> Hypothesis:
 
 
 def _unmarked_spans(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans of a whole sentence, <s> and </s> among its words, as those without."""
+    """Spans without <s> and </s>, from spans that count these words."""
     last = max(end for _, end in spans) - 2
     return [(min(max(begin - 1, 0), last), min(max(end - 1, 0), last)) for begin, end in spans]
 
@@ -303,7 +303,7 @@ class _Again:
 
 
 class _Later:
-    """Reads the grammars of a sentence's own again when they are asked for: a list of translations holds none."""
+    """Reads the grammars that a sentence names again on demand. Lists of translations do not hold them."""
 
     def __init__(self, translator: ForeignTranslator, line: Line) -> None:
         self.translator = translator

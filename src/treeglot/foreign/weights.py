@@ -1,4 +1,4 @@
-"""What other decoders call their features: their weights in our terms, our hypotheses in theirs.
+"""Translates between other decoders' features and ours: their weights to ours, our hypotheses to theirs.
 
 A feature of another decoder is a weighted sum of ours, plus a constant for the sentence. docs/interoperability.md says
 where the numbers come from.
@@ -21,8 +21,8 @@ from treeglot.foreign.settings import LOG10_E, OLD_WEIGHTS, ForeignSettings, Set
 
 Decoder: TypeAlias = Literal["cdec", "joshua", "moses", "travatar"]
 
-GLUE = math.log(2.718)  # what Moses' glue grammar says for e
-SOURCE_WORDS = "source_words"  # how many the sentence has: no feature of ours, for it is the same for all translations
+GLUE = math.log(2.718)  # the value of e in Moses' glue grammar
+SOURCE_WORDS = "source_words"  # the number of words in the sentence: all translations share it
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,9 @@ class ForeignWeights:
         object.__setattr__(self, "terms", terms)
 
     def ours(self, grammar: Collection[str] = (), prefix: str = "") -> dict[str, float]:
-        """The weights of our features that give the same scores, but for `constant`.
+        """The weights of our features that give the same scores, up to `constant`.
 
-        `grammar` are the features of the rules: a name among them has its weight there, whatever else it stands for.
+        `grammar` has the features of the rules. A name among them always means the feature of the rules.
         `prefix` is what the names of our own features begin with, to tell them from those.
 
         >>> ForeignWeights("cdec", {"Glue": 0.5}).ours(["Glue"], prefix="own ")

@@ -53,7 +53,7 @@ def outside(
 
 
 def posteriors(graph: Hypergraph, scores: npt.ArrayLike) -> Floats:
-    """The logarithm of every edge's posterior: of how often a derivation drawn in proportion to e^score has it.
+    """The log posterior of every edge: its expected count in a derivation drawn in proportion to e^score.
 
     Above 0 for an edge that derivations have more than once. All -inf when the goal has no derivation.
 

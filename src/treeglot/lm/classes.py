@@ -56,7 +56,7 @@ class WordClasses:
             if parts[0] in SPECIAL:
                 raise FormatError(name, number, f"{parts[0]} is a word of models themselves; expected others")
             if len(parts) != 2 or not (parts[1].isascii() and parts[1].isdecimal()) or len(parts[1]) > 9:
-                raise FormatError(name, number, f"{line[:60]!r} is no word with its class; expected WORD CLASS")
+                raise FormatError(name, number, f"{line[:60]!r} is not a word with its class; expected WORD CLASS")
             if parts[0] in found:
                 raise FormatError(name, number, f"the word {parts[0]!r} comes twice; expected it once")
             found[parts[0]] = int(parts[1])

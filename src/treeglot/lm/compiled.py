@@ -1,4 +1,4 @@
-"""What compiled language models have in common: a file that is mapped, and numbered words."""
+"""Common parts of compiled language models: a mapped file, and numbered words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Core = TypeVar("Core", bound=Compiled)
 
 
 def file_name(path: PathLike) -> str:
-    """The name of a file that a compiled model can be written to; standard output is none."""
+    """The output file of a compiled model. Standard output is refused."""
     if os.fspath(path) == "-":
         raise UsageError("a compiled model cannot be written to standard output: it has to be a file")
     return os.fspath(path)

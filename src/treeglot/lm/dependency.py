@@ -85,7 +85,7 @@ class DependencyModel(CompiledModel[_core.DependencyModel]):
         return log10, length, unknown.view(np.bool_)
 
     def perplexity(self, sentences: Iterable[Dependency]) -> Perplexity:
-        """How well the model foretells sentences; the tokens are their words."""
+        """How well the model predicts sentences. The tokens are their words."""
         total = Perplexity(0, 0, 0, 0.0, 0.0)
         rest = iter(sentences)
         while some := list(islice(rest, SENTENCES_AT_A_TIME)):

@@ -42,7 +42,7 @@ class WordScore(NamedTuple):
 
 @dataclass(frozen=True)
 class Perplexity:
-    """How well a model foretells texts. Every text's `</s>` is one of the tokens."""
+    """How well a model predicts texts. Every text's `</s>` is one of the tokens."""
 
     texts: int
     tokens: int
@@ -101,7 +101,7 @@ class NgramModel(CompiledModel[_core.NgramModel]):
 
     @property
     def false_positives(self) -> float:
-        """How often, about, an n-gram that is not in the model is taken for one that is; 0 in the `fast` layout.
+        """The approximate rate at which an unknown n-gram is taken for a known one; 0 in the `fast` layout.
 
         This is the number of fingerprints that a lookup compares, over the number of possible fingerprints. Buckets
         hold 12 fingerprints and are 80 % full; a full bucket continues in the next.
@@ -154,7 +154,7 @@ class NgramModel(CompiledModel[_core.NgramModel]):
         return [WordScore(*score) for score in zip(log10.tolist(), length.tolist(), oovs, strict=True)]
 
     def perplexity(self, texts: Iterable[str]) -> Perplexity:
-        """How well the model foretells texts, each with `<s>` before it and `</s>` after it.
+        """How well the model predicts texts, each with `<s>` before it and `</s>` after it.
 
         >>> from treeglot.lm import compile_ngram, train_ngram
         >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
@@ -274,7 +274,7 @@ def compile_ngram(
 
 
 def _read_arpa(path: PathLike, memory: int = 0, out: PathLike | None = None) -> ArpaReader:
-    """A reader that has read all. Tables of more than `memory` bytes are in files beside `out`; 0: in memory."""
+    """A reader at the end of its file. Tables of more than `memory` bytes are in files beside `out`; 0: in memory."""
     name = os.fspath(path)
     folder = str(Path(out).resolve().parent) if out is not None else ""
     reader = ArpaReader(name, _size(path), memory, folder)
@@ -294,7 +294,7 @@ def _layout(name: str) -> NgramLayout:
 
 
 def _numbers(ids: npt.NDArray[Any]) -> Ids:
-    """Numbers of words as the core takes them; none may become another one on the way."""
+    """Word numbers in the core's type. Values that do not fit are refused."""
     if ids.dtype == np.uint32:
         return ids
     if ids.dtype.kind not in "iu":
@@ -305,7 +305,7 @@ def _numbers(ids: npt.NDArray[Any]) -> Ids:
 
 
 def _size(path: PathLike) -> int:
-    """About how long a file is, decompressed; 0: nobody knows."""
+    """The approximate decompressed size of a file; 0 if unknown."""
     name = os.fspath(path)
     if name == "-":
         return 0

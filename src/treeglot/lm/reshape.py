@@ -28,7 +28,7 @@ SETTLED = 1e-6  # no weight changes by more in the last round
 
 @dataclass(frozen=True)
 class MixedText:
-    """How well a mixture foretells a text. Words that no model knows are left out."""
+    """How well a mixture predicts a text. Words that no model knows are left out."""
 
     tokens: int  # with </s>, without unknown words
     unknown: int  # words that no model knows

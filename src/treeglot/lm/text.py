@@ -69,7 +69,7 @@ def _encode(lines: Iterable[Line], name: str) -> Iterator[bytes]:
 
 
 def _line(line: Line, name: str, number: int) -> str:
-    """A line without its end; refused when it would not come back as the same line, or the same words."""
+    """A line without its end. Refused if it would not be read back as the same line and words."""
     if isinstance(line, str):
         text = line.removesuffix("\n")
         if "\n" in text:

@@ -102,7 +102,7 @@ class SortBlock:
     order: int
 
     def open(self) -> None:
-        """Nothing: a block has all that it takes."""
+        """Nothing: a block contains all that it needs."""
 
     def run(self, opened: None, records: Any, first: int, threads: int, part: Path) -> dict[str, Any]:
         """Write the sorted run of a block."""

@@ -33,7 +33,7 @@ class DependencyLmOptions(Options):
     """How dependency language models are trained."""
 
     conditioning: Conditioning = option(
-        CONDITIONING, "what a child is predicted from: its head and last sibling, or the last two of head and siblings"
+        CONDITIONING, "context of a child: its head and last sibling, or the last two of head and siblings"
     )
 
 

@@ -1,4 +1,4 @@
-"""Models: what a trained system consists of, and the declarations of the kinds there are."""
+"""Models: the files of a trained system, and the declarations of all kinds."""
 
 from treeglot.models.kind import Kind
 from treeglot.models.kinds import KINDS

@@ -1,4 +1,4 @@
-"""What the folder of a model has beside rules, language model and weights."""
+"""Files of a model besides rules, language model and weights."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def write_heads(name: str, folder: Path) -> None:
 
 
 def copy_parser(parser: PathLike, folder: Path, name: str = PARSER) -> str:
-    """Copy the files of a parser into a model's folder; what `model.toml` says of it then."""
+    """Copy the files of a parser into a model's folder. Returns its entry in `model.toml`."""
     from treeglot.parse.grammar import load_grammar
 
     adapter, colon, model = os.fspath(parser).rpartition(":")
@@ -89,7 +89,7 @@ class ContextFile:
     """The words of context features, counted as pairs come one by one."""
 
     def __init__(self, words: int) -> None:
-        """So many words of each side; 0: there are no such features."""
+        """The number of words of each side; 0: no such features."""
         self._words = words
         self._counts = ContextCounts()
 

@@ -74,7 +74,7 @@ class _Check:
             yield f"never matches: {problem}"
 
     def shape(self, correction: Correction, symbols: list[str]) -> str:
-        """What the matcher does not look for."""
+        """Reasons why the matcher never finds a rule."""
         fragment = len(symbols[0]) > 1 and symbols[0].endswith("(") and not symbols[0].startswith("\\")
         if self.matcher is match_forests:
             if fragment:
@@ -116,7 +116,7 @@ class _Check:
         return ""
 
     def words(self, symbols: list[str]) -> str:
-        """A word that the model's tokeniser makes something else of; words that rules have are made."""
+        """A word that the model's tokeniser never produces. Words in rules are produced."""
         text = self.model.text
         if text is None:
             return ""

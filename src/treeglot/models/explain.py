@@ -61,7 +61,7 @@ class Instead:
 
     @property
     def search_error(self) -> bool:
-        """Whether it scores more than what the search found."""
+        """Whether it scores higher than the search's result."""
         return self.found is not None and math.fsum(loss for _, loss in self.losses) < -1e-4
 
 
@@ -76,7 +76,7 @@ class Explanation:
     networks: Mapping[str, tuple[NeuralWord, ...]] = field(default_factory=dict)  # those of further networks, by name
 
     def reason(self, place: int) -> Reason:
-        """That of a word of the output."""
+        """The reason for a word of the output."""
         return next(reason for reason in self.reasons if place in reason.words)
 
 

@@ -20,7 +20,7 @@ WEIGHTS = {
 }
 
 
-# Kneser-Ney: on Chinese-English, three tunings by MERT each, 26.0 BLEU on dev in place of 25.5, and 24.7 on test in
+# Kneser-Ney: on Chinese-English, three tunings by MERT each, 26.0 BLEU on dev instead of 25.5, and 24.7 on test in
 # place of 24.3 (bench/RESULTS.md).
 SMOOTHED = ScoreOptions(smoothing="kneser-ney")
 

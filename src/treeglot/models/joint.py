@@ -80,7 +80,7 @@ class Part:
 
 
 def joint_kind(parts: Mapping[str, Kind]) -> Kind:
-    """The kind of a model of these parts: it translates what the one among them takes that needs most.
+    """The kind of a joint model. It translates the richest input that one of its parts needs.
 
     >>> joint_kind({"hiero": find_kind("hiero"), "dep2str": find_kind("dep2str")}).translates
     ('source_dependencies', 'source_trees', 'source_forests')
@@ -186,7 +186,7 @@ def _lay(part: Part, folder: Path, report: Callable[[str], None]) -> None:
 
 
 def _link(path: Path, to: Path) -> None:
-    """A file under another name, too. Files of models are replaced, never changed."""
+    """Link a file under another name. Files of models are replaced, never changed."""
     with suppress(OSError):
         os.link(path.resolve(), to)
         return
@@ -248,7 +248,7 @@ def _lay_context(parts: Sequence[Part], folder: Path, report: Callable[[str], No
 
 
 def _text(parts: Sequence[Part]) -> TextPipeline | None:
-    """How text becomes words: all parts that say it must say the same."""
+    """The text pipeline. All parts with a pipeline must have the same one."""
     given = [part for part in parts if part.file.text]
     if not given:
         return None
@@ -265,7 +265,7 @@ def _text(parts: Sequence[Part]) -> TextPipeline | None:
 
 
 def _lay_parser(parts: Sequence[Part], leading: Part, folder: Path) -> str:
-    """Copy the parser whose parses the parts translate: that of the part that needs most of them."""
+    """Copy the parser of the part that needs the richest parses."""
     if not leading.file.parser:
         return ""
     adapter, colon, name = leading.file.parser.rpartition(":")
@@ -309,7 +309,7 @@ def _facts(parts: Sequence[Part], text: TextPipeline | None) -> dict[str, object
 
 
 def _widest(one: SearchOptions, other: SearchOptions) -> SearchOptions:
-    """The options of a search that is as wide as both, for matching and for searching.
+    """Search options with the larger limit of both, for matching and searching.
 
     >>> _widest(SearchOptions(pop_limit=100, beam=200), SearchOptions(pop_limit=200, beam=0)).pop_limit
     200

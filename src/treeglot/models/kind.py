@@ -36,7 +36,7 @@ class Kind:
 
     name: str
     summary: str
-    weights: Mapping[str, float]  # where tuning starts, and what an untuned model uses
+    weights: Mapping[str, float]  # the start of tuning, and the weights of an untuned model
     extractor: str
     # Files of the corpus, each a name or several that serve: "source_trees|source_forests".
     files: tuple[str, ...]
@@ -55,7 +55,7 @@ class Kind:
 
     @property
     def finds_on_demand(self) -> bool:
-        """Whether its rules can be found on demand: these are matched with words alone, and nothing else is kept."""
+        """Whether its rules can be found on demand: they match only words, and the model needs no other files."""
         plain = self.matcher is match_strings and not self.source_heads and not self.dependency_models
         return self.extractor == "hiero" and plain
 
@@ -77,7 +77,7 @@ class Kind:
         return model_options(self.name, self.extractor, unused, self.defaults, self.papers)
 
     def check(self, corpus: Corpus) -> None:
-        """Refuses a corpus that lacks a file, or has one that would not be used."""
+        """Refuses a corpus that lacks a file, or has an unused one."""
         given = corpus.given()
         known = {"source", "target", "alignments", "posteriors", *self.optional}
         for need in self.files:
@@ -142,7 +142,7 @@ class Kind:
         return "source" not in self.translates
 
     def prepare(self, value: Any) -> Source:
-        """What the decoder takes for a sentence or a parse: forests for trees, and words or nothing for none."""
+        """The decoder's input for a sentence or parse. Trees become forests; failed parses become words or nothing."""
         if isinstance(value, LatticeForest):
             parse = self.prepare(value.forest)
             return LatticeForest(parse, value.lattice) if isinstance(parse, ParseForest) else parse
@@ -154,7 +154,7 @@ class Kind:
         return Dependency([], [], []) if self.needs.source == "dependency" else ""
 
     def read(self, path: Path, format: str | None, lattices: Path | None = None) -> Iterator[Source]:
-        """What is translated, from a file: parses as the kind takes them, or a sentence a line, which has no parse.
+        """Read a file to translate: parses as the kind takes them, or one sentence a line without a parse.
 
         Kinds that translate sentences translate lattices, too. Those of forests take `lattices` of the forests' words.
         """

@@ -99,7 +99,7 @@ def learn(
         lines = (*held.lines, *range(after + 1, after + 1 + len(added)))
 
         def keep() -> None:
-            move_in(model.directory)  # what waits there must not take the place of what comes now
+            move_in(model.directory)  # a waiting model must not replace this one
             append(model.directory / CORRECTIONS, added)
 
         model.correct(Corrections((*held.corrections, *added), held.file, lines), keep)
@@ -122,7 +122,7 @@ def undo(model: Model, group: str | None = None) -> Corrections:
 
 
 class Learner:
-    """Takes the rules of sentence pairs for a model. What it needs is read when it is first used."""
+    """Takes the rules of sentence pairs for a model. Its files are read on first use."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -171,7 +171,7 @@ class Learner:
     def _parts(self, pair: Pair, notes: dict[str, str]) -> list[Correction]:
         """Phrases that translate the whole sentence and win wherever they match: one, if rules may cover so many words.
 
-        Otherwise it is cut where no link crosses. There are none for what is hardly a sentence, or cannot be cut.
+        Otherwise the sentence is split where no link crosses. Very short or unsplittable sentences have none.
         """
         limit = self.model.translator.options.span_limit
         most = limit if limit > 0 and not self.kind.parses else MOST_SYMBOLS
@@ -287,7 +287,7 @@ class Learner:
         if parser is None:
             raise UsageError(
                 f"a {self.kind.name} model learns from parses of the {side} side, and {self.model.directory} has no "
-                "parser for it; expected a tree in place of text"
+                "parser for it; expected a tree instead of text"
             )
         return next(iter(parser.parse([list(words)])))
 
@@ -295,7 +295,7 @@ class Learner:
 def cut_pair(source: int, target: int, links: Alignment, most: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """The fewest parts of a pair, in the same order on both sides, of 3 to `most` source words; none if there are none.
 
-    Every part has target words: one without any would leave out its words wherever they are.
+    Every part has target words. A part without any would delete its source words everywhere.
 
     >>> cut_pair(6, 4, Alignment.parse("0-0 1-1 2-1 3-3 4-2"), 3)
     [((0, 3), (0, 2)), ((3, 6), (2, 4))]
@@ -322,7 +322,7 @@ def cut_pair(source: int, target: int, links: Alignment, most: int) -> list[tupl
 
 
 def forbidden(held: Iterable[Correction], rules: Iterable[Correction]) -> list[Correction]:
-    """Those of some rules that corrections forbid and do not add again."""
+    """The rules that corrections forbid and do not add again."""
     by_source: dict[str, list[Correction]] = {}
     for each in held:
         if each.action in ("add", "forbid"):
@@ -371,7 +371,7 @@ def _sides(rule: Correction) -> Sides:
 
 
 def _is_general(rule: Correction) -> bool:
-    """Whether a rule serves other sentences: no word of it stays as it is, and it gives no number that it lacks."""
+    """Whether a rule is useful for other sentences: it copies no word, and it adds no number."""
     source, target = rule.source.split(), (rule.target or "").split()
     return KEPT not in source and all(word in source for word in target if word in VARIABLES)
 

@@ -20,7 +20,8 @@
     training.json   the version, the languages and digests of the training data
 
 Every file is complete when it appears under its name; `model.toml` is written last. A new model for the folder comes
-as the complete folder `.next` in it, whose files are then moved in. Whoever opens the model ends what was interrupted.
+as the complete folder `.next` in it, whose files are then moved in. The next process that opens the model finishes an
+interrupted move.
 """
 
 from __future__ import annotations
@@ -87,20 +88,20 @@ class ModelFile(Options):
     kind: str = required("the kind of model, such as hiero")
     parts: dict[str, str] = option({}, "of a joint model: the kinds of its parts by name; parts/NAME has their files")
     rules: str = option("rules.table", "the compiled rule table")
-    on_demand: str = option("", "what says how rules are found on demand, in place of a table; empty: there is a table")
+    on_demand: str = option("", "what says how rules are found on demand, instead of a table; empty: there is a table")
     lm: str = option("lm.bin", "the compiled n-gram model; empty: none")
     lms: dict[str, str] = option({}, "further n-gram models by name; their features are lm_NAME")
     neural: str = option("", "the neural joint model; empty: none")
     networks: dict[str, str] = option({}, "further networks by name; their features are neural_NAME")
     context: str = option("", "the words of context features; empty: there are no such features")
     weights: str = option("weights.txt", "the weights of the features")
-    text: str = option("", "text.toml: it takes text; empty: it takes words that blanks part")
+    text: str = option("", "text.toml: it takes text; empty: it takes words separated by blanks")
     parser: str = option("", "its parser: the folder of a grammar, or ADAPTER:MODEL such as udpipe:FILE; empty: none")
     target_parser: str = option("", "the target language's parser, likewise, to learn from corrections")
     search: SearchOptions = option(SearchOptions(), "how to search unless told otherwise")
 
     def __post_init__(self) -> None:
-        """Refuses files elsewhere: a model that comes from elsewhere opens nothing but its own."""
+        """Refuses paths outside the folder. A downloaded model must open only its own files."""
         super().__post_init__()
         for key, given in self.files():
             path = Path(given.rpartition(":")[2])
@@ -136,7 +137,7 @@ def check_lm_names(names: Iterable[str]) -> None:
     for name in names:
         if not re.fullmatch("[a-z0-9_]{1,40}", name) or name == "unknown" or name.endswith("_unknown"):
             problem = "expected letters a to z, digits and _, and no unknown at its end"
-            raise OptionError(f"lms.{name} is no name of a language model; {problem}", ("lms", name))
+            raise OptionError(f"lms.{name} is not a name of a language model; {problem}", ("lms", name))
 
 
 def check_network_names(names: Iterable[str]) -> None:
@@ -180,7 +181,7 @@ class Model:
 
     @property
     def text(self) -> TextPipeline | None:
-        """How it reads and writes text; None: it takes words that blanks part."""
+        """Its text pipeline; None if it takes words separated by blanks."""
         return self.reader.text
 
     @property
@@ -206,9 +207,9 @@ class Model:
         """Translate a text or a sentence: a string, a list of words, or a tree, forest or dependency tree.
 
         A model with a text pipeline takes a string as text, of one sentence or several. Without one, a string is words
-        that blanks part. Words are parsed if the kind needs that and the model has a parser. `constraints`, which are
-        for one sentence, say what the output must look like. `glossary` takes the place of the model's own: a
-        `Glossary`, the file of one, or a mapping from terms to translations that are forced.
+        separated by blanks. Words are parsed if the kind needs that and the model has a parser. `constraints`, which
+        are for one sentence, say what the output must look like. `glossary` replaces the model's own. It is a
+        `Glossary`, its file, or a mapping from terms to forced translations.
         """
         wanted = None if constraints is None else constraints.core(partial(self.reader.target_words, source=source))
 
@@ -264,7 +265,7 @@ class Model:
         return explain(self, source, instead, examples)
 
     def complete(self, source: Given, prefix: str) -> Completion:
-        """The best rest of a translation whose beginning is given (docs/why.md)."""
+        """The best completion of a translation after a given prefix (docs/why.md)."""
         from treeglot.models.complete import complete
 
         return complete(self, source, prefix)
@@ -366,7 +367,7 @@ class Model:
 
     @cached_property
     def all_rules(self) -> Translator:
-        """What translates with all that the rules allow, without limits of the search."""
+        """The translator without search limits."""
         from treeglot.models.explain import all_rules
 
         return all_rules(self.translator)
@@ -382,13 +383,13 @@ class Model:
         return self._with(self.translator.with_search(options))
 
     def with_glossary(self, glossary: Terminology | None) -> Model:
-        """The same model with these terms in place of its own; None: without terms."""
+        """The same model with these terms instead of its own; None: without terms."""
         made = self._with(self.translator)
         made.bound_glossary = None if glossary is None else self._bound(glossary)
         return made
 
     def with_corrections(self, corrections: Iterable[Correction] | PathLike | None) -> Model:
-        """The same model with these corrections of rules in place of its own; None: without any.
+        """The same model with these corrections of rules instead of its own; None: without any.
 
         They are a list or a file. Those that change nothing or never match are warned of (`CorrectionWarning`).
         """
@@ -397,7 +398,7 @@ class Model:
         return made
 
     def try_corrections(self, corrections: Iterable[Correction], first: int) -> tuple[Model, list[str]]:
-        """The same model with these corrections in place of its own, and what is odd about those from the `first` on.
+        """The same model with these corrections instead of its own, and remarks on those from `first` on.
 
         Nothing is warned of.
         """
@@ -448,8 +449,8 @@ def load(directory: PathLike, *, trust_parser: bool = False, wait: bool = False)
     Rule tables and n-gram models of 1 MiB or more open at once. Each translation verifies what it uses, and raises
     `FormatError` for damage. After many sentences, a thread verifies the rest. With `wait`, all is verified here.
 
-    Parsers of some packages run code that stands in their files. One in the folder is opened if `trust_parser` says
-    so, or TREEGLOT_TRUST_PARSERS=1 in the environment.
+    Some packages' parsers run code from their files. Such a parser is opened only with `trust_parser` or
+    TREEGLOT_TRUST_PARSERS=1 in the environment.
     """
     from treeglot.lm import load_ngram
 
@@ -541,8 +542,8 @@ def _refuse_links(folder: Path, file: ModelFile) -> None:
 def move_in(folder: Path, *, locked: bool = False) -> None:
     """Move in the new model that waits in a folder, if there is one. A later call finishes an interrupted one.
 
-    `model.toml` goes first and comes last, so that no two models mix. Rules of the model before that are of the other
-    variant, a table or an index, go before it comes.
+    `model.toml` is removed first and written last, so two models never mix. Old rules of the other variant (table or
+    index) are removed before it is written.
     """
     try:
         new = os.open(folder / NEXT, os.O_RDONLY | os.O_DIRECTORY)
@@ -561,7 +562,7 @@ def move_in(folder: Path, *, locked: bool = False) -> None:
                 old = folder / name
                 if name == "model.toml":
                     _remove_other_rules(folder, load_options(ModelFile, folder / NEXT / name))
-                # No folder takes the place of a file by itself, nor a file that of a folder.
+                # Renaming replaces no file by a folder, and no folder by a file.
                 if old.is_dir() and not old.is_symlink():
                     shutil.rmtree(old)
                 else:
@@ -574,7 +575,7 @@ def move_in(folder: Path, *, locked: bool = False) -> None:
 
 
 def _remove_other_rules(folder: Path, file: ModelFile) -> None:
-    """Remove the rules in a folder that the model before had, and that the new one does not use."""
+    """Remove the old model's rules that the new model does not use."""
     if file.on_demand:
         used = {file.on_demand, *read_facts(folder / file.on_demand)["indexes"]}
         other = ["rules.table", "rules.parquet", PROVENANCE]
@@ -600,7 +601,7 @@ def write_model(
 ) -> None:
     """Write `weights.txt`, the text pipeline and, last, `model.toml` beside the tables that are there already.
 
-    `named` has what `model.toml` has by name: `parts`, `lms` and `networks`.
+    `named` has the tables of `model.toml`: `parts`, `lms` and `networks`.
     """
     folder = Path(directory)
     write_weights(folder / "weights.txt", weights)

@@ -68,7 +68,7 @@ def is_lexical(model: _core.JointModel) -> bool:
 
 
 def usual_name(model: _core.JointModel) -> str:
-    """How a network is called in a model unless told otherwise."""
+    """The default name of a network in a model."""
     return LEXICAL if is_lexical(model) else ""
 
 
@@ -103,7 +103,7 @@ def with_neural(weights: Mapping[str, float], weight: float = WEIGHT, name: str 
 
 
 def without_neural(weights: Mapping[str, float], name: str = "") -> dict[str, float]:
-    """Weights without that of a network which `with_neural` added, and with the word penalty from before.
+    """Weights without those that `with_neural` added, and with the earlier word penalty.
 
     >>> without_neural({"lm": 0.5, "word_penalty": 1.2, "neural": 0.1})
     {'lm': 0.5, 'word_penalty': 1.0}
@@ -211,12 +211,12 @@ def tell_unused_states(folder: Path, wanted: Iterable[str]) -> None:
 
 
 def add_neural(folder: PathLike, network: PathLike, *, weight: float = WEIGHT, name: str | None = None) -> Model:
-    """Give a trained model a network, or another one in place of its own.
+    """Give a trained model a network, or another one instead of its own.
 
     The file of a joint model becomes `neural.bin` of the folder. Unless the model has a weight for the feature `neural`
     already, it has `weight`, and the word penalty is changed (`with_neural`). A network with a name becomes
-    `neural_NAME.bin`, and its feature is `neural_NAME`. Unless told otherwise, a lexical one is called `lexical`. The
-    model is best tuned again.
+    `neural_NAME.bin`, and its feature is `neural_NAME`. Unless told otherwise, a lexical one is called `lexical`. Tune
+    the model again afterwards.
     """
     from treeglot.models.model import ModelFile, check_network_names, load, move_in
 
@@ -272,7 +272,7 @@ def network_file(name: str) -> str:
 
 
 def _name_in(path: Path, name: str) -> None:
-    """Write the name of a network's file into a model.toml, in place of another: in the table of networks, or first."""
+    """Write the name of a network's file into a model.toml, instead of another: in the table of networks, or first."""
     lines = path.read_text(encoding="utf-8").splitlines()
     heading = next((i for i, line in enumerate(lines) if line.partition("#")[0].strip() == "[networks]"), None)
     if name and heading is None:

@@ -40,17 +40,17 @@ class ModelOptions(Options):
     dependency_lm: DependencyLmOptions = option(DependencyLmOptions(), "the dependency models of the target side")
     context_words: int = option(
         0,
-        "most frequent words of each side for features of linked words and the source word beside them, left=c|f→e and "
-        "right=f→e|c; all other words are <unk>; 0: no such features",
+        "most frequent words of each side for context features, left=c|f→e and right=f→e|c; others are <unk>; 0: no "
+        "such features",
         least=0,
         most=MOST_WORDS,
     )
     neural: bool = option(False, "train a neural joint model, too (docs/neural.md)")
     neural_lexical: bool = option(False, "train a lexical network, too, with the same options (docs/neural.md)")
     network: JointOptions = option(JointOptions(), "what these networks see and how they are trained")
-    compile: CompileOptions = option(CompileOptions(), "what of the rules becomes a feature, and which are left out")
+    compile: CompileOptions = option(CompileOptions(), "which features rules get, and which rules are left out")
     on_demand: bool = option(
-        False, "index the sentence pairs, and find rules when sentences arrive, in place of a table (docs/scale.md)"
+        False, "index the sentence pairs, and find rules when sentences arrive, instead of a table (docs/scale.md)"
     )
     demand: DemandOptions = option(DemandOptions(), "how much of the sentence pairs is looked at to find rules")
     provenance: bool = option(False, "keep the sentence pairs that each rule comes from (docs/why.md)")

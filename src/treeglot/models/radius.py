@@ -1,4 +1,4 @@
-"""What corrections change: the sentences that they can touch, before and after (docs/corrections.md)."""
+"""Effects of corrections: the sentences that they can change, before and after (docs/corrections.md)."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def touched(model: Model, sources: Sequence[Given], corrections: Iterable[Correc
 
 
 def having_terms(model: Model, sources: Sequence[Given], threads: int = 1) -> list[int]:
-    """The places of sentences that the model's glossary asks something of."""
+    """The places of sentences with terms of the model's glossary."""
     if model.bound_glossary is None:
         return []
     asked = model.bound_glossary.find(model.reader.words(sources, threads))

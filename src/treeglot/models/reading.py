@@ -1,4 +1,4 @@
-"""From what a user gives to what a decoder takes, and from its output to text."""
+"""From a user's input to the decoder's input, and from its output to text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Given: TypeAlias = Source | Tree | Protected
 Kept: TypeAlias = dict[int, tuple[str, ...]]  # words of a sentence, with the translations that are given for them
 
 TRUST = "TREEGLOT_TRUST_PARSERS"
-KEPT = "\ue000"  # a word that stays as it is, for the decoder: of private use, so that no corpus has it
+KEPT = "\ue000"  # placeholder of an unchanged word: a private character that no corpus has
 WORD = re.compile("[^\x00-\x20\x7f\ud800-\udfff]+")  # what the decoder takes as one
 MOST_WORDS = 100  # of a piece that is translated at once: parsing takes cubic time
 CUT = f"a sentence of more than {MOST_WORDS} words: translated in pieces"
@@ -59,7 +59,7 @@ def open_model_parser(folder: Path, name: str, trusted: bool = False) -> Parser[
     if is_file and adapter in RUN_CODE and not trusted and os.environ.get(TRUST) != "1":
         raise UsageError(
             f"{folder} has a parser, {name}, whose files may run any code when they are opened; {TRUST}=1 opens it "
-            "if you trust whoever made it"
+            "if you trust its author"
         )
     if not own.exists() and "/" in model:
         raise FormatError(os.fspath(folder), 0, f"has no {model}, which model.toml names as its parser")
@@ -70,8 +70,8 @@ def open_model_parser(folder: Path, name: str, trusted: bool = False) -> Parser[
 class Reader:
     """Makes sentences of text, and parses them, for one kind of model.
 
-    Without `text`, a string is words that blanks part. Lists are always words. `open_parser` is called when the first
-    sentence needs a parse.
+    Without `text`, a string is words separated by blanks. Lists are always words. `open_parser` is called when the
+    first sentence needs a parse.
     """
 
     kind: Kind
@@ -155,7 +155,7 @@ class Reader:
     ) -> tuple[list[list[Place] | None], list[list[tuple[Place, Tokens]] | None], list[Any], dict[int, Kept]]:
         """The sentences of texts: their places, their pieces with their words, and all pieces in a row.
 
-        With these, by piece, the words that stay as they are, or whose translations are given. Parses have no places.
+        Also, for each piece, the words that stay unchanged or have given translations. Parses have no places.
         """
         spans = [split_protected(text.source, source) if isinstance(source, Protected) else None for source in given]
         parts_of = [(source, place) for source, found in zip(given, spans, strict=True) for place in found or ()]
@@ -195,7 +195,7 @@ class Reader:
     def ready(
         self, sources: Sequence[Any], threads: int = 1, kept: Mapping[int, Kept] | None = None, markup: bool = False
     ) -> tuple[list[Source], list[list[str]]]:
-        """What the decoder takes for words and parses, and their words with the case that they were given in.
+        """The decoder's input for words and parses, and their words in the original case.
 
         `kept` has sentences' words that stay unchanged or have given translations. No rule knows the placeholders that
         the decoder gets for them. With `markup`, the decoder reads lines, and they are not parsed.
@@ -244,7 +244,7 @@ class Reader:
     def development(
         self, sources: Sequence[Source], references: Sequence[Sequence[str]], threads: int = 1
     ) -> tuple[list[Source], list[list[str]]]:
-        """What weights are tuned on: sentences and references of text in the model's words; parses stay as they are.
+        """Prepare tuning data: sentences and references become the model's words; parses stay unchanged.
 
         Each line is one sentence, as in training.
         """
@@ -270,7 +270,7 @@ class Reader:
     def _parsed(self, sources: Sequence[Any], threads: int, markup: bool = False) -> list[Source]:
         words = list if markup else str | list
         given = {i: _split(source) for i, source in enumerate(sources) if isinstance(source, words)}
-        # The decoder says what is wrong with a word that is none.
+        # The decoder reports words that are not valid.
         wanted = [i for i, words in given.items() if self.kind.parses and all(map(WORD.fullmatch, words))]
         found = dict(zip(wanted, self._parses([given[i] for i in wanted], threads), strict=False))
         return [self.kind.prepare(found.get(i, source)) for i, source in enumerate(sources)]
@@ -340,7 +340,7 @@ def _words(source: Given) -> Any:
     if isinstance(source, list | tuple) and all(isinstance(word, str) for word in source):
         return list(source)
     expected = "expected a string, a list of tokens, a tree, a forest, a dependency tree or a lattice"
-    raise TypeError(f"{repr(source)[:60]} is no sentence; {expected}")
+    raise TypeError(f"{repr(source)[:60]} is not a sentence; {expected}")
 
 
 def _split(source: str | list[str]) -> list[str]:
@@ -417,7 +417,7 @@ def _take_marks(sources: list[Any]) -> dict[int, list[Mark]]:
 def _terms(
     glossary: BoundGlossary | None, words: list[list[str]], inputs: list[Source], marks: Mapping[int, list[Mark]]
 ) -> list[Terms]:
-    """What is asked of each sentence: by markup, then by a glossary."""
+    """The given translations of each sentence: from markup, then from a glossary."""
     if glossary is None:
         return [Terms(marks.get(number, [])) for number in range(len(inputs))] if marks else []
 
@@ -473,7 +473,7 @@ def _to_text(
 
 
 def _recase(words: list[str], given: Sequence[str]) -> None:
-    """Give words that are in a row the case that they were given in."""
+    """Restore the original case of consecutive words."""
     wanted = lowered([given])[0]
     own = lowered([words])[0]
     for place in range(len(own) - len(wanted) + 1):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LIST = 100  # hypotheses among which the nearest is looked for, if the taught translation has no derivation
 STEP = 0.003  # of a weight, at most, by one pair
 BOUND = 0.5  # of a weight, at most, by all pairs
-FIXED = ("unknown", "preferred")  # ends of names: weights that say what must not be, or what users want
+FIXED = ("unknown", "preferred")  # suffixes of fixed weights: penalties, and preferences of users
 NONE = 1e-12  # a squared distance: hope and fear have the same features
 
 
@@ -70,7 +70,7 @@ def _bounded(moved: float) -> float:
 def find_step(
     translator: Translator, tuned: Weights, held: Iterable[Correction] | None, source: Source, target: Sequence[str]
 ) -> tuple[tuple[str, float], ...]:
-    """The step from what a model gives for a sentence towards what it was taught; empty if there is none to make.
+    """The step from a model's translation towards the taught one; empty if no step is needed.
 
     It is MIRA's (Chiang 2009): the smallest step after which the hope scores more than the fear, by as much as it is
     better. The hope is the taught translation, or else the nearest of the best hypotheses.
@@ -113,9 +113,9 @@ def _gained(weights: Weights, hope: Mapping[str, float], fear: Mapping[str, floa
 
 
 def _centred(gained: Mapping[str, float]) -> dict[str, float]:
-    """The same without what all have in common, which would only make all weights larger or smaller.
+    """Remove the common component, which would only rescale all weights.
 
-    What people write scores less than what a model likes best, so all weights would shrink otherwise.
+    Human translations score lower than the model's best output, so otherwise all weights would shrink.
     """
     mean = math.fsum(gained.values()) / max(1, len(gained))
     return {name: value - mean for name, value in gained.items()}

@@ -202,7 +202,7 @@ def _check_on_demand(place: Path, corpus: Corpus, engine: Engine | None, filter:
 
 
 def _filter(kind: Kind, path: Path, options: Any) -> SourceFilter:
-    """What keeps the rules for the sentences or parses of a file."""
+    """The filter that keeps the rules for the sentences or parses of a file."""
     for name in ("word_pairs", "unlinked"):
         if getattr(options.compile, name):
             raise UsageError(f"compile.{name} takes the most frequent words of all rules; expected 0 with a filter")
@@ -238,7 +238,7 @@ def install_model(folder: Path, place: Path) -> Model:
 
 
 def refuse_tuned(folder: Path) -> None:
-    """Refuse to replace weights that are not those that training gives, or cannot be told from them."""
+    """Refuse to replace weights unless they are the initial ones from training."""
     if not (folder / "model.toml").is_file():
         return
     try:

@@ -27,7 +27,7 @@ SCORED_BYTES = 64  # of a row that the database gives, in memory: its number, pr
 
 @dataclass(frozen=True)
 class RulesJob:
-    """What rules are made with, and where they go."""
+    """The settings and output paths of rule extraction."""
 
     kind: Kind
     options: Any
@@ -142,7 +142,7 @@ LOST = {
 
 
 def _report_extraction(facts: Mapping[str, Any], pairs: Pairs, says: str, report: Callable[[str], None]) -> None:
-    """Say what the pairs and their rules were."""
+    """Report the numbers of pairs and rules."""
     _report_pairs(facts["counts"], pairs, report)
     report("rules extracted and counted" + (f": {says.format(**facts)}" if says else ""))
 

@@ -2,7 +2,7 @@
 
 The mean of networks is a network of the same form. Their embeddings and hidden units stand side by side, and no weight
 connects those of two networks. The output has the weights of each, divided by their number. So the search and the file
-need nothing new.
+format need no change.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What learns from batches in place of the core.
+"""The interface of trainers that replace the core.
 
 The core makes vocabularies and examples, draws batches, samples and dropout, sets rates, evaluates epochs, saves states
 and writes the file. A learner has the parameters and changes them by one batch at a time.

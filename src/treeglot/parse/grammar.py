@@ -74,7 +74,7 @@ def write_level(directory: PathLike, grammar: SplitGrammar, level: int) -> tuple
 
 
 def read_settings(folder: Path) -> ParserFile:
-    """What `parser.toml` says, or the defaults where there is none."""
+    """The settings in `parser.toml`, or the defaults."""
     path = folder / "parser.toml"
     if not path.is_file():
         return ParserFile()

@@ -58,7 +58,7 @@ class ParsingOptions(Options):
 
 @dataclass(frozen=True)
 class Parsed(Generic[T]):
-    """What a sentence gave: its tree or forest, how it was found, and log P(sentence) under the grammar.
+    """The result for a sentence: its tree or forest, how it was found, and log P(sentence) under the grammar.
 
     `cut` is how many nodes of a forest have reached a limit: `most_edges` or those of docs/parsing.md.
     """

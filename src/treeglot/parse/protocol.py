@@ -15,7 +15,7 @@ class Parser(Protocol[Parsed_co]):
     """Parses tokenised sentences. It does not change the tokens.
 
     Each sentence gives one value, in order, however many are parsed at a time inside. A sentence that cannot be parsed
-    gives what stands for that in its kind: the tree or forest without nodes, or dependencies without heads.
+    gives an empty value: a tree or forest without nodes, or dependencies without heads.
 
     >>> class Chain:
     ...     name = "chain"

@@ -88,7 +88,7 @@ def treebank(trees: Iterable[Tree | None], options: ParserTraining | None = None
 
 
 def _common_root(trees: Iterable[Tree]) -> str:
-    """The label of all roots, if it is nowhere else."""
+    """The label of all roots, if it occurs only there."""
     roots: set[str] = set()
     others: set[str] = set()
     for tree in trees:
@@ -167,7 +167,7 @@ def _restore(path: Path, trainer: Trainer, options: ParserTraining) -> int:
 
 
 def _recipe(options: ParserTraining) -> str:
-    """What the bytes of a level depend on, besides the trees: not the number of cycles, nor the threads."""
+    """The settings that determine a level's bytes, besides the trees. Cycles and threads do not count."""
     left_out = ("cycles", "threads", "clean", "horizontal", "vertical", "root")  # from clean on: in the treebank's hash
     return " ".join(f"{name}={value}" for name, value in vars(options).items() if name not in left_out)
 

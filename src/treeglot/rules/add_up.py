@@ -25,7 +25,7 @@ NUMBERS = ("count", "occurrences", "lhs", "variables", "lex_target_given_source"
 
 
 def add_up(extraction: Extraction, threads: int = 1) -> Extraction:
-    """Replace counts in several parts by those that one part has. Each thread holds a partition, of 128.
+    """Merge counts from several parts into one. Each thread holds one of 128 partitions.
 
     All parts have their partitions in the same files and in the same order. So they are read side by side, and no more
     than one partition of each is in memory. The files of a partition's parts are removed when it is written.

@@ -1,4 +1,4 @@
-"""Sentence pairs as extractors read them: what one pass over a corpus gives, kept small in the core."""
+"""Sentence pairs for extractors: one pass over a corpus, stored compactly in the core."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Corrections: rules that are added, forbidden or reweighted on top of a compiled table (docs/corrections.md).
 
-Weights may move, too: `weigh` has a step of them in place of a rule (`treeglot.models.steps`).
+Weights may move, too: `weigh` has a step of them instead of a rule (`treeglot.models.steps`).
 
 A line of `corrections.txt` is one correction; ` ||| ` stands between its fields, and the last may be missing:
 
@@ -180,7 +180,7 @@ def _parse_feature(part: str) -> tuple[str, float]:
             raise ValueError
         return name, float(value)
     except ValueError:
-        raise UsageError(f"{part!r} is no feature; expected NAME=NUMBER such as p_x=0.5") from None
+        raise UsageError(f"{part!r} is not a feature; expected NAME=NUMBER such as p_x=0.5") from None
 
 
 @dataclass(frozen=True)
@@ -213,14 +213,14 @@ class Corrections:
         return Corrections.read(given) if isinstance(given, str | os.PathLike) else Corrections(tuple(given))
 
     def write(self, path: PathLike) -> None:
-        """Write a file of these corrections alone, without comments: whole or not at all, and durably."""
+        """Write only these corrections to a file, without comments, atomically and durably."""
         with changing(path):
             _write(path, [str(each) for each in self.corrections])
 
     def apply(self, table: RuleTable) -> tuple[RuleTable, list[int]]:
         """The table under these corrections, and how many rules each added, forbade or changed.
 
-        Corrections that the table had before do not hold any more. Nothing is copied: both tables may be used.
+        Earlier corrections of the table no longer hold. Nothing is copied, and both tables remain usable.
         """
         numbered = zip(self.lines, self.corrections, strict=True)
         rows = [_row(line, each) for line, each in numbered if each.action != "weigh"]
@@ -230,7 +230,7 @@ class Corrections:
 
     @cached_property
     def of_rules(self) -> tuple[Correction, ...]:
-        """Those of rules, which a table numbers: without steps of weights."""
+        """The corrections of rules, without steps of weights."""
         return tuple(each for each in self.corrections if each.action != "weigh")
 
     def of_group(self, group: str) -> Corrections:
@@ -243,12 +243,12 @@ class Corrections:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """The groups that there are, in the order in which they begin; corrections without one aside."""
+        """The groups in order of their first corrections."""
         return tuple(dict.fromkeys(each.group for each in self.corrections if each.group))
 
     @property
     def digest(self) -> str:
-        """Of what they say, without authors, dates and groups: the same digest, the same translations."""
+        """A digest of the content without authors, dates and groups. Equal digests mean equal translations."""
         made = blake2b(digest_size=8)
         for each in self.corrections:
             fields = (each.action, each.lhs, each.source, each.target, each.alignment, each.features, each.labels)
@@ -275,7 +275,7 @@ def _row(line: int, each: Correction) -> Any:
 
 
 def append(path: PathLike, more: Iterable[Correction]) -> None:
-    """Add corrections at the end of a file, which may be new: all of them or none, and durably.
+    """Append corrections to a file, which may be new: atomically and durably.
 
     Comments stay. When this returns, neither `kill -9` nor a power failure loses them. Other processes that change the
     file wait for each other.
@@ -300,7 +300,7 @@ def remove_group(path: PathLike, group: str) -> Corrections:
 
 @contextmanager
 def changing(path: PathLike) -> Iterator[None]:
-    """Holds off other processes that change corrections or indexes of the same folder, if the file system has locks."""
+    """Lock the folder against other processes that change corrections or indexes, if the file system has locks."""
     descriptor = os.open(Path(path).resolve().parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The files of an extraction: counted rules as codes, what the codes mean, and word translation probabilities."""
+"""The files of an extraction: counted rules as codes, the meaning of the codes, and word translation probabilities."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def counts_schema() -> pa.Schema:
 
 
 def counts_writer(stream: IO[bytes]) -> pq.ParquetWriter:
-    """What writes rows of counts into a file."""
+    """Writes rows of counts into a file."""
     import pyarrow.parquet as pq
 
     return pq.ParquetWriter(stream, counts_schema(), compression="lz4", use_dictionary=False, write_statistics=False)

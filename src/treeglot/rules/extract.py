@@ -103,8 +103,8 @@ def extract(
     """Take the rules of `pairs`, which are read once, count them and write them to `folder`.
 
     `extractor` is one of `EXTRACTORS`, `options` are its own. Once the rules take more than `memory` bytes they are
-    written out as a part; scoring adds the parts up. After the last pair `seen` is asked for counts of the reading, and
-    `keep` is given the extractor, which can read all pairs again.
+    written out as a part; scoring adds the parts up. After the last pair, `seen` returns the counts from reading, and
+    `keep` receives the extractor, which can read all pairs again.
 
     >>> import tempfile
     >>> from treeglot.syntax import Alignment, Tree, ParseForest
@@ -147,7 +147,7 @@ def finish(
     counts: Mapping[str, int],
     occurrence_parts: int = 1,
 ) -> Extraction:
-    """Write what the counts mean, and last of all that they are complete."""
+    """Write the meaning of the counts and, last, the file that marks them complete."""
     known, lexical = words
     write_words(folder, known.source_words, known.target_words, made.core.labels)
     write_lexical(folder, lexical, known)

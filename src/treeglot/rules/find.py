@@ -40,9 +40,9 @@ def find_rules(
 ) -> tuple[int, list[FoundRule]]:
     """How many rules of the table `rules` (Parquet) have these words in a row on each side, and the most frequent.
 
-    Words and variables are written as the table has them, blanks between them: `das [X,1]`. An empty side is any. With
-    `whole`, a side must be the words that are given and no more. With `sides`, only rules with one of these source and
-    target sides are found.
+    Words and variables are written as the table has them, blanks between them: `das [X,1]`. An empty side matches any.
+    With `whole`, a side must equal the given words. With `sides`, only rules with one of these source and target sides
+    are found.
     """
     import duckdb
     import pyarrow.parquet as pq

@@ -34,12 +34,12 @@ class GhkmOptions(Options):
     prune: float = option(
         3.0, "margin of pruning the forest before, in natural logarithms (the c2d paper's)", least=0, infinite=True
     )
-    max_composed: int = option(3, "minimal rules that a composed rule is glued of", least=1, unlimited=True)
-    minimal_height: int = option(12, "edges upon each other in a minimal rule", least=1, unlimited=True)
+    max_composed: int = option(3, "minimal rules in a composed rule", least=1, unlimited=True)
+    minimal_height: int = option(12, "depth of a minimal rule, in edges", least=1, unlimited=True)
     minimal_edges: int = option(40, "edges of a minimal rule", least=1, unlimited=True)
     minimal_leaves: int = option(30, "words and variables of a minimal rule's source side", least=1, unlimited=True)
     minimal_fragments: int = option(200, "minimal rules below one node", least=1, unlimited=True)
-    composed_height: int = option(5, "edges upon each other in a composed rule", least=1, unlimited=True)
+    composed_height: int = option(5, "depth of a composed rule, in edges", least=1, unlimited=True)
     composed_edges: int = option(12, "edges of a composed rule", least=1, unlimited=True)
     composed_leaves: int = option(8, "words and variables of a composed rule's source side", least=1, unlimited=True)
     composed_fragments: int = option(500, "composed rules below one node", least=1, unlimited=True)

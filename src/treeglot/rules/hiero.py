@@ -38,16 +38,14 @@ class HieroOptions(Options):
     phrase_loose_target: int = option(
         1, "unaligned target words at the ends of phrases that are rules themselves", least=0, unlimited=True
     )
-    core: int = option(
-        -1, "rules with nonterminals are taken from the first so many sentence pairs alone", least=0, unlimited=True
-    )
+    core: int = option(-1, "number of first sentence pairs that give rules with nonterminals", least=0, unlimited=True)
 
     def after(self, pairs: int) -> HieroOptions:
-        """The options for pairs of a corpus that come after so many others."""
+        """The options for the pairs of a corpus after the first `pairs`."""
         return self if self.core == -1 else replace(self, core=max(0, self.core - pairs))
 
     def repeated(self, times: int) -> HieroOptions:
-        """The options for pairs that each come so many times."""
+        """The options if each pair occurs `times` times."""
         return self if self.core == -1 else replace(self, core=self.core * times)
 
 
@@ -55,7 +53,7 @@ class HieroOptions(Options):
 class FuzzyOptions(HieroOptions):
     """Which of Hiero's rules are taken, and how their phrases are labelled."""
 
-    nesting: bool = option(False, "use only phrases no two of which cross")
+    nesting: bool = option(False, "use only phrases that do not cross each other")
     hard: bool = option(False, "make target categories part of the rules")
 
 
@@ -75,7 +73,7 @@ def hiero(pairs: Iterable[Pair], options: HieroOptions, threads: int) -> Extract
 
 @extractor("fuzzy", FuzzyOptions)
 def fuzzy(pairs: Iterable[Pair], options: FuzzyOptions, threads: int) -> Extracting:
-    """Hiero's rules, whose phrases have the categories of their spans in the trees of both sides."""
+    """Hiero's rules. Each phrase is labelled with the categories of its spans in the trees of both sides."""
     found = collect(pairs)
     labels = FuzzyLabels(
         found.bitext,

@@ -1,4 +1,4 @@
-"""The rules of one more sentence pair, with the features that a table gives its own (docs/corrections.md)."""
+"""The rules of one more sentence pair, with features like those of the table (docs/corrections.md)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEAST = 1e-30  # a probability that features can have
 
 
 def seen_again(known: float, least: float, lone: float) -> float:
-    """A probability with one occurrence more, where counts are not kept.
+    """A probability after one more occurrence, estimated without counts.
 
     `least` is the least probability that is given for the same condition: about what one occurrence is worth. If it is
     infinite, the condition is new, and the probability is `lone`.
@@ -45,8 +45,8 @@ class LearntRule:
 class RuleLearner:
     """Takes the rules of sentence pairs, one pair at a time, and gives them features like those of a table.
 
-    `extractor` and `options` are those of the table; `max_scope` too, -1 for none. Of hierarchical rules it takes
-    phrases alone, of up to `longest` source words.
+    `extractor` and `options` are those of the table; `max_scope` too, -1 for none. From hierarchical extractors it
+    takes only phrases, of up to `longest` source words.
     """
 
     def __init__(self, table: RuleTable, extractor: str, options: Any, longest: int, max_scope: int = -1) -> None:

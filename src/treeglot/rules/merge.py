@@ -28,7 +28,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Merged:
-    """What became of corrections: how many rules there are now, and the corrections that a rule table cannot hold."""
+    """The result of merging: the number of rules, and the corrections that a rule table cannot hold."""
 
     rules: int
     left: tuple[Correction, ...]
@@ -38,9 +38,9 @@ def merge_corrections(rules: PathLike, corrections: Iterable[Correction], out: P
     """Write the rule table `rules` (Parquet) with corrections to `out`.
 
     A rule table has a column for each probability of its kind, and perhaps for labels and structures. Corrections with
-    other features, labels or structures are left, and so are all of the same source side. So are steps of weights, and
-    rules whose scope is above `max_scope`, unless that is -1: compiling the table would lose them. Rules that
-    corrections add count as seen once.
+    other features, labels or structures stay in their file, with all others of the same source side. Steps of weights
+    stay, too, and rules with a scope above `max_scope` (-1: no limit), because compiling would drop them. Added rules
+    count as seen once.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -102,7 +102,7 @@ def _mergeable(
 
 
 def scope_of(source: str) -> int:
-    """How many of its ends are free (Hopkins and Langmead 2010).
+    """The number of its free ends (Hopkins and Langmead 2010).
 
     >>> scope_of("[A,1] [B,2] c [D,3]"), scope_of("a [B,1] c")
     (3, 0)
@@ -130,7 +130,7 @@ def as_in_tables(correction: Correction) -> Correction:
 
     source = " ".join(symbol(each, True) for each in correction.source.split())
     target = correction.target and " ".join(symbol(each, False) for each in correction.target.split())
-    made = copy(correction)  # not checked again: what parts the fields of a file is a word in tables
+    made = copy(correction)  # not checked again: the separator of fields is a word in tables
     made.__dict__.update(source=source, target=target)
     return made
 

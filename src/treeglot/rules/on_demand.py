@@ -75,7 +75,7 @@ def check_options(extract: HieroOptions, score: ScoreOptions, compiling: Compile
 
 @dataclass(frozen=True)
 class Discounts:
-    """What smoothing takes from counts, and how many different rules there are."""
+    """The discounts of smoothing, and the number of different rules."""
 
     values: tuple[float, ...] = ()
     rules: float = 0.0
@@ -151,7 +151,7 @@ def build_index(
 
 
 def _copied(pairs: Iterable[Pair], builder: BitextBuilder, most: int) -> Iterator[Pair]:
-    """The same pairs; the first of them, at most so many, go to a builder, too."""
+    """Pass the pairs on, and give the first `most` of them to a builder, too."""
     for pair in pairs:
         if pair.share is not None:
             raise UsageError(f"pair {pair.number} has several alignments; expected one for rules on demand")
@@ -161,7 +161,7 @@ def _copied(pairs: Iterable[Pair], builder: BitextBuilder, most: int) -> Iterato
 
 
 def open_rules(path: PathLike, demand: DemandOptions | None = None) -> RulesOnDemand:
-    """The rules on demand that `on_demand.json` describes; `demand` in place of what it says of sampling."""
+    """The rules on demand that `on_demand.json` describes; `demand` instead of what it says of sampling."""
     return _rules_of(Path(path), *_open_indexes(Path(path)), demand)
 
 

@@ -37,12 +37,12 @@ class Prologue:
             self._sources.see(pair.source_dependency)
 
     def pairs(self, source_words: list[str]) -> list[Pair]:
-        """The pairs; that of source dependencies is made up, since rules have a label for every head word."""
+        """The pairs. The pair of source dependencies is artificial, because rules have a label for every head word."""
         return [*self._pairs, *self._sources.pairs(source_words)]
 
 
 def _labels(value: Tree | ParseForest | Dependency) -> list[str]:
-    """Those that extractors number: not of words, unless they have sisters."""
+    """The labels that extractors number. Words that are only children do not count."""
     if isinstance(value, Dependency):
         return value.tags or []
     if isinstance(value, ParseForest):
@@ -72,7 +72,7 @@ class _SourceDependencies:
         self._most = max(self._most, int(dependents.max()))
 
     def pairs(self, source_words: list[str]) -> list[Pair]:
-        """A pair without links: each head word has a dependent, the last one as many as any has, then come roots."""
+        """A pair without links. Each head word has a dependent, the last one has the most, and roots follow."""
         if not self._tags:
             return []
         words: list[str] = []

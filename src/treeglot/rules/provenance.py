@@ -61,7 +61,7 @@ class Provenance:
         return self.examples(rule, 0).pairs
 
     def examples(self, rule: int, most: int = 3) -> Concordance:
-        """The first pairs that a rule comes from, its own words marked; none of one that a correction added."""
+        """The first pairs that a rule comes from, with its words marked. Rules from corrections have none."""
         origin, _ = self.table.origin(rule)
         if origin is None:
             return Concordance(0, ())
@@ -69,7 +69,7 @@ class Provenance:
         return Concordance(number, tuple(self._example(pair, *self._marks(origin, pair)) for pair in pairs))
 
     def find(self, source: Sequence[str] = (), target: Sequence[str] = (), most: int = 10) -> Concordance:
-        """The pairs that have these words in a row on their sides; no words stand for any."""
+        """The pairs that have these words in a row on their sides. An empty side matches any."""
         if not source and not target:
             raise UsageError("no words to look for; expected some of the source or the target side")
         number, hits = self.core.find(list(source), list(target), most)

@@ -141,7 +141,7 @@ def table_schema() -> pa.Schema:
 
 
 def with_counts(scored: Iterator[pa.RecordBatch], files: Iterable[Path]) -> Iterator[pa.RecordBatch]:
-    """Scored rows, which name rows of the counts, with what these rows have. Both come in order."""
+    """Join scored rows with the rows of the counts that they refer to. Both are sorted."""
     import pyarrow as pa
 
     held: list[pa.RecordBatch] = []

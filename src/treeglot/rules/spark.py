@@ -163,7 +163,7 @@ class Spark:
 
 
 def _call(function: Callable[[Any, Any], Any], given: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
-    """On an executor: the function's values. An error that the user can mend is a value too: no retry would mend it."""
+    """Yield the function's values on an executor. User errors are values, too, because a retry cannot fix them."""
     import pyarrow as pa
 
     shared, items = given.value
@@ -178,7 +178,7 @@ def _call(function: Callable[[Any, Any], Any], given: Any, batches: Iterator[pa.
 
 
 def said(text: str, master: str) -> str:
-    """What is wrong, of what Spark says.
+    """The problem in a message of Spark.
 
     >>> said("x\\nModuleNotFoundError: No module named 'treeglot'\\nat y", "yarn")
     'the executors cannot import treeglot; install it on all machines of yarn'
@@ -227,7 +227,7 @@ def check_java() -> None:
 
 
 def check_master(master: str) -> None:
-    """Refuse what is no master, and a standalone one that does not answer: Spark itself would try for minutes."""
+    """Refuse an invalid master, and a standalone one that does not answer. Spark itself would retry for minutes."""
     if not re.fullmatch(r"local(\[[\d*]+(,\d+)?\])?|local-cluster\[\d+,\d+,\d+\]|spark://.*|k8s://.+|yarn", master):
         raise UsageError(f"--master is {master!r}; expected {MASTERS}")
     if not master.startswith("spark://"):
@@ -246,5 +246,5 @@ def check_master(master: str) -> None:
 
 
 def _path(path: Path) -> str:
-    """A path as Spark reads it: what would be a pattern is escaped."""
+    """A path for Spark, with pattern characters escaped."""
     return re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path.resolve()))

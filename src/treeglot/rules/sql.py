@@ -158,7 +158,7 @@ def discounting(smoothing: str, parts: int = 1) -> list[Statement]:
 
 
 def _sums(labels: bool, occurrence_parts: int) -> list[Statement]:
-    """Add up the rows of each rule, and find its most frequent alignment (and labels): of equals the first.
+    """Add up the rows of each rule, and find its most frequent alignment (and labels). Ties go to the first.
 
     Nearly all rules have one alignment, whatever the number of rows: only the others are looked at closely.
     """
@@ -217,8 +217,8 @@ class _Smoothing:
 
     kept: str  # what remains of r's count
     discounts: str = ""
-    lost: str = ""  # what is taken away, of a row of the counts
-    shared: bool = False  # whether what is taken away is given back by how many rules a side has
+    lost: str = ""  # the discount of a row of the counts
+    shared: bool = False  # whether the discounted mass is given back by the number of rules of a side
 
     @property
     def join(self) -> str:

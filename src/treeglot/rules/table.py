@@ -26,12 +26,12 @@ ROWS = 1 << 16
 MEMORY = 2 << 30
 TEXT = ("lhs", "source", "target", "alignment", "labels", "structure")
 OPTIONAL = ("alignment", "labels", "structure")
-PROBABILITIES = ("p_", "lex_")  # columns whose names begin so: their natural logarithms are features
+PROBABILITIES = ("p_", "lex_")  # prefixes of columns whose natural logarithms are features
 
 
 @dataclass(frozen=True)
 class CompileOptions(Options):
-    """What of a rule table becomes a feature of the compiled table."""
+    """Which parts of a rule table become features of the compiled table."""
 
     features: tuple[str, ...] = option(
         ("p_target_given_source", "p_source_given_target", "lex_target_given_source", "lex_source_given_target"),
@@ -50,14 +50,14 @@ class CompileOptions(Options):
     )
     unlinked: int = option(
         0,
-        "most frequent words of each side that become features where they have no link, delete=f and insert=e; "
-        "all other words share delete and insert; 0: no such features",
+        "most frequent words of each side with features for missing links, delete=f and insert=e; others share "
+        "delete and insert; 0: no such features",
         least=0,
     )
 
     @property
     def words(self) -> bool:
-        """Whether features are of frequent words, which are known after all rules are."""
+        """Whether features depend on frequent words, which are known only after all rules."""
         return self.word_pairs > 0 or self.unlinked > 0
 
     def check(self, numbers: Collection[str], text: Collection[str]) -> None:
@@ -126,13 +126,13 @@ class TableMaker:
         return list(dict.fromkeys([*self.text_columns, *self.feature_columns]))
 
     def know_words(self, source: list[str], target: list[str]) -> None:
-        """Say which words are the most frequent, the first ones most of all: features of rules name them."""
+        """Set the most frequent words, in order. Features of rules name them."""
         pairs, alone = self.options.word_pairs, self.options.unlinked
         unlinked = (source[:alone], target[:alone]) if alone else None
         self._builder.expand(self.options.shapes, source[:pairs], target[:pairs], unlinked)
 
     def know_codes(self, source_words: list[str], target_words: list[str], labels: list[str]) -> None:
-        """Say what the numbers mean that codes have for words and labels."""
+        """Give the words and labels for the numbers in codes."""
         self._builder.know_codes(source_words, target_words, labels)
 
     def add(self, batch: pa.RecordBatch, codes: Sequence[Buffers] = ()) -> None:
@@ -210,7 +210,7 @@ def no_rows() -> Buffers:
 
 
 def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same batches, the next one being read while one is used."""
+    """The same batches. The next one is read while one is used."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:

@@ -82,7 +82,7 @@ def split(pairs: Sequence[SamplePair]) -> dict[str, Sequence[SamplePair]]:
 def forests(
     parts: Mapping[str, Sequence[SamplePair]], cycles: int = 2, prune: float = 10.0, threads: int = 1
 ) -> dict[str, list[ParseForest]]:
-    """Forests of the Chinese sentences by a parser trained on the training trees: what a real corpus would have.
+    """Forests of the Chinese sentences by a parser trained on the training trees, as a real corpus would have.
 
     >>> parts = split(read_pairs(30))
     >>> [len(found) for found in forests(parts, cycles=1).values()]

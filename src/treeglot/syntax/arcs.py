@@ -41,7 +41,7 @@ def one_head_each(words: int, arcs: Iterable[tuple[int, int]], root: int) -> lis
 def widest_root(words: int, arcs: Iterable[tuple[int, int]]) -> tuple[int, bool]:
     """The root of a sentence, and whether the arcs tell it: the only word that heads others and has no head.
 
-    If they do not, it is the one of such words that most words reach, or else of all words; of equals the leftmost.
+    If they do not, it is the one of such words (or of all words) that most words reach. Ties go to the leftmost.
 
     >>> widest_root(3, [(0, 1), (2, 1)]), widest_root(4, [(0, 1), (2, 3)])
     ((1, True), (1, False))

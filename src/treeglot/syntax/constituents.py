@@ -1,4 +1,4 @@
-"""Dependencies from constituents: every word depends on the head word of the smallest constituent it does not head."""
+"""Dependencies from constituents. A word depends on the head of the smallest constituent that it does not head."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def to_dependency(tree: Tree, heads: HeadTable, style: HeadStyle = _TABLE) -> De
     """The dependency tree of a constituency tree: one root, projective, tags from the words' parents.
 
     Tags lose their functional parts (`NN-SB` is `NN`); the empty tree, a failed parse, gives a `Dependency` without
-    words. `style` says where the table is departed from.
+    words. `style` says where to depart from the table.
 
     >>> from treeglot.syntax import heads
     >>> tree = Tree.parse("(S (NP (NNP Bush)) (VP (VBD held) (NP (DT a) (NN talk)) (PP (IN with) (NP (NNP Sharon)))))")

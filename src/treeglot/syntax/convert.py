@@ -53,7 +53,7 @@ Step: TypeAlias = "Callable[[Iterator[Any], ConvertOptions], Iterable[Any]]"
 def convert(values: Iterable[Any], source: type[Any], target: type[Any], options: ConvertOptions) -> Iterator[Any]:
     """The values, of the type `source`, as values of the type `target`, one at a time.
 
-    What cannot be, and options that have no part in it, are a `UsageError`.
+    Impossible conversions and unused options raise `UsageError`.
 
     >>> tree = Tree.parse("(S (NP (PRP I)) (VP (VBP run)))")
     >>> list(convert([tree], Tree, list, ConvertOptions()))
@@ -83,7 +83,7 @@ def convert(values: Iterable[Any], source: type[Any], target: type[Any], options
 
 
 class _RefusedError(ValueError):
-    """A value that is `back` before the last one that was read cannot be converted."""
+    """A value cannot be converted. It was read `back` values before the last one."""
 
     def __init__(self, back: int, problem: str) -> None:
         super().__init__(problem)

@@ -64,7 +64,7 @@ class PredicateSentence:
         return _follow(id, self.phrases, places, semantic)
 
     def to_dependency(self, semantic: bool = False) -> tuple[Dependency, list[str]]:
-        """Its dependencies, over syntactic or semantic heads, and the types of predicates that the table lacks."""
+        """Its dependencies over syntactic or semantic heads, and the predicate types that are missing in the table."""
         places = {token.id: place for place, token in enumerate(self.tokens)}
         table = predicate_arcs()
         arcs, unknown = [], []
@@ -91,7 +91,7 @@ class PredicateSentence:
 
 
 def _follow(id: str, phrases: Mapping[str, Phrase], places: Mapping[str, int], semantic: bool) -> int | None:
-    for _ in range(len(phrases) + 1):  # heads that go round in a circle lead nowhere
+    for _ in range(len(phrases) + 1):  # a cycle of heads leads nowhere
         if id in places:
             return places[id]
         if id not in phrases:

@@ -19,7 +19,7 @@ ESCAPES = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{",
 
 
 def difference(parsed: Sequence[str], words: Sequence[str], text: str) -> str:
-    """How the words of a parse are not those that `text` has, case and escaped brackets aside; empty if they are.
+    """How the words of a parse differ from those of `text`, ignoring case and escaped brackets. Empty if they agree.
 
     >>> difference(["The", "-LRB-", "old"], ["the", "(", "new"], "dev.en")
     "word 3 is 'old'; in dev.en it is 'new'"
@@ -42,7 +42,7 @@ def _plain(word: str) -> str:
 
 
 def punctuation(words: Sequence[str]) -> npt.NDArray[np.uint8]:
-    """Which words have nothing in them but punctuation: by Unicode, and as treebanks write quotes and brackets.
+    """Which words consist of punctuation: by Unicode, and as treebanks write quotes and brackets.
 
     >>> punctuation(["a", "。", "...", "'s", "``", "-LRB-"])
     array([0, 1, 1, 0, 1, 1], dtype=uint8)

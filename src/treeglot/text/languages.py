@@ -1,4 +1,4 @@
-"""What is known of languages, by ISO code. A language without an entry works with the defaults."""
+"""Facts about languages by ISO code. A language without an entry uses the defaults."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _DOTTED = ("az", "tr")  # their i has a dot in upper case, too; that without one
 
 @dataclass(frozen=True)
 class Language:
-    """A language: how its words are parted and joined, and its head table."""
+    """A language: how its words are split and joined, and its head table."""
 
     code: str
-    heads: str = ""  # the name of a head table; empty: none is known
-    clitics: tuple[str, ...] = ()  # ends of words that are words of their own
-    elisions: tuple[str, ...] = ()  # beginnings before an apostrophe that are; * is any
-    spaces: bool = True  # whether blanks part words
+    heads: str = ""  # the name of a head table; empty if unknown
+    clitics: tuple[str, ...] = ()  # endings that are split off as words
+    elisions: tuple[str, ...] = ()  # beginnings that are split off at an apostrophe; * is any
+    spaces: bool = True  # whether blanks separate words
     decimal: str = "."  # the mark before decimals
     group: str = ","  # between groups of three digits
 
@@ -48,7 +48,7 @@ class Language:
         return "İ" if letter == "i" and self.primary in _DOTTED else letter.upper()
 
     def title(self, letter: str) -> str:
-        """A letter as sentences begin with it: as it is if that is more than one letter, as for ß.
+        """A letter at the beginning of a sentence. It stays if its capital form has several letters, as for ß.
 
         >>> Language("tr").title("i"), Language("de").title("ß"), Language("ka").title("ა")
         ('İ', 'ß', 'ა')

@@ -22,7 +22,7 @@ _UNIT = "%?|[A-Za-zµΩ°/]{1,5}[²³]?"  # without a blank before it: 3,5kg
 
 
 def convert_number(word: str, source: Language, target: Language) -> str:
-    """A number of one language as another writes it; any other word as it is.
+    """Convert a number to the form of another language. Other words stay unchanged.
 
     >>> german, english = Language("de", decimal=",", group="."), Language("en")
     >>> [convert_number(word, german, english) for word in ("3,5", "1.234.567,8", "1999", "14:30", "3.5.")]
@@ -67,12 +67,12 @@ def _digit(character: str) -> str:
 
 
 def _chinese(word: str) -> int | None:
-    """The value of Chinese numerals: 三百零五, 二〇〇八; None of what is no number, such as 万一.
+    """The value of Chinese numerals such as 三百零五 and 二〇〇八; None if it is not a number, such as 万一.
 
     >>> [_chinese(word) for word in ("二〇〇八", "十二", "三百零五", "两万五千", "一亿零三万", "万一", "百万")]
     [2008, 12, 305, 25000, 100030000, None, None]
 
-    A last digit after a unit counts the next lower one; neighbours are no number, but "two or three".
+    A last digit after a unit counts the next lower unit. Two neighbouring digits mean "two or three", not a number.
 
     >>> [_chinese(word) for word in ("三百五", "一万五", "一万零五", "两三", "三四", "九八")]
     [350, 15000, 10005, None, None, 98]
@@ -105,7 +105,7 @@ def _chinese(word: str) -> int | None:
 
 
 def _digits(word: str) -> int | None:
-    """The value of Chinese digits alone; None of one digit, and of two that mean "one or the other"."""
+    """The value of plain Chinese digits; None for one digit, and for two that mean "one or the other"."""
     values = [_VALUES[character] for character in word]
     either = len(values) == 2 and values[0] + 1 == values[1] and values[0] > 0
     if len(values) < 2 or either or not set(word).isdisjoint("两兩"):

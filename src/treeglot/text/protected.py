@@ -33,7 +33,7 @@ PLACEHOLDER = re.compile(
 
 @dataclass(frozen=True)
 class Protected:
-    """A text, and the characters in it that pass as one word each; the places are in order and share nothing.
+    """A text with protected spans, which pass as one word each. The spans are sorted and disjoint.
 
     `given` has the possible translations of each place, and the model chooses one. A place without any stays unchanged.
     """
@@ -46,7 +46,7 @@ class Protected:
 def read_markup(line: str) -> Protected:
     """Text in which `<x translation="the house||house">das Haus</x>` says how a part is translated.
 
-    What stands in `<x translate="no">…</x>` stays as it is, and so does what stays in any text.
+    Text in `<x translate="no">…</x>` stays unchanged, like the protected parts of any text.
 
     >>> read_markup('Siehe <x translation="Berne||Bern">Bern</x> &amp; 1 < 2').given
     {(6, 10): ('Berne', 'Bern')}

@@ -42,16 +42,16 @@ class TextSettings(Options):
 
 @dataclass(frozen=True)
 class Learnt:
-    """What is learnt from text; None: rules take its place."""
+    """The learnt parts; None means that rules are used."""
 
     segmenter: Segmenter | None = None  # words
     splitter: WordSplitter | None = None  # words that are several, if the language has no blanks
-    spacer: Spacer | None = None  # what stands between words
+    spacer: Spacer | None = None  # the spaces between words
     caser: Caser | None = None  # the case of words
     unaligned: int = 0  # sentences that the segmenter learnt nothing from: their words have other characters
 
     def write(self, folder: Path, side: str) -> tuple[str, ...]:
-        """Write `source.segmenter`, `source.spacer`, `source.caser`; the names of those that there are."""
+        """Write `source.segmenter`, `source.spacer`, `source.caser`; returns the names of the written files."""
         parts = {name: part for name in PARTS if (part := getattr(self, name)) is not None}
         for name, part in parts.items():
             part.write(os.fspath(folder / f"{side}.{name}"))
@@ -134,9 +134,9 @@ class TextSide:
         return untokenise(sentences, self.language, threads)
 
     def agreement(self, lines: Sequence[str], texts: Sequence[str] | None = None, threads: int = 1) -> float:
-        """How well it gives the words of other sentences, such as a treebank's: F1 of the words, in percent.
+        """The agreement with the words of other sentences, such as a treebank's: F1 of the words, in percent.
 
-        Blanks part the words of `lines`. Without `texts`, rules make the raw sentences.
+        Blanks separate the words of `lines`. Without `texts`, rules make the raw sentences.
 
         >>> TextSide(TextSettings("en")).agreement(["Do n't go .", "He wo n't ."])
         100.0
@@ -151,7 +151,7 @@ class TextSide:
     def learn(
         settings: TextSettings, texts: Iterable[str] | None = None, words: Iterable[str] | None = None, threads: int = 1
     ) -> TextSide:
-        """Learn from raw sentences, from sentences in words (blanks part them), or from both, line by line.
+        """Learn from raw sentences, from tokenised sentences (separated by blanks), or from both, line by line.
 
         The tokeniser `learnt` is learnt from `words`. Without `texts`, rules make the raw sentences of the words.
         Spacing and case are learnt from the raw sentences, case from the words if they have any.

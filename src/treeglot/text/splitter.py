@@ -1,8 +1,8 @@
 """Words of languages without blanks, split where the corpus shows that they are two: 我的 is 我 and 的.
 
-A dictionary joins what often stands together. Rules learn more from the parts: those of `我` serve `我的` and `我在`. A
-word is split in two cases: its parts stand together hardly more often than chance would have it, or the corpus has it
-once. The corpus must have the parts as words. New words of an input are split likewise, and are unknown no more.
+A dictionary joins words that often occur together. Rules learn more from the parts: those of `我` serve `我的`, too. A
+word is split in two cases: its parts occur together hardly more often than by chance, or the word occurs once. The
+parts must be words of the corpus. New words of an input are split in the same way, so fewer are unknown.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class WordSplitter:
         return Tokens(sentence.text, out, spans)
 
     def _path(self, word: str) -> tuple[str, ...]:
-        """The most likely words that are the word together; none if there are no such words."""
+        """The most likely words that make up the word; empty if there are none."""
         if len(word) > LONGEST:
             return ()
         best: list[tuple[float, int] | None] = [(0.0, 0)]  # by end: score, and where the last word begins
@@ -141,7 +141,7 @@ class WordSplitter:
         for number, line in enumerate(read_lines(path), 1):
             word, blank, count = line.partition(" ")
             if not word or not blank or not count.isdecimal() or not int(count[:19]) > 0:
-                raise FormatError(path, number, f"{line[:60]!r} is no word with its count; expected WORD COUNT")
+                raise FormatError(path, number, f"{line[:60]!r} is not a word with its count; expected WORD COUNT")
             counts[word] = int(count[:19])
         return WordSplitter(counts)
 

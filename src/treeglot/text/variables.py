@@ -49,13 +49,13 @@ class NumberVariables:
 
     @staticmethod
     def learn(source: Language, target: Language, sentences: Iterable[Sequence[str]]) -> NumberVariables:
-        """Of source sentences: the numbers that they have often stay words."""
+        """Learn from source sentences which frequent numbers stay words."""
         counts = Counter(word for words in sentences for word in words if number_value(word, source))
         kept = frozenset(word for word, count in counts.items() if count >= RARE)
         return NumberVariables(source, target, kept)
 
     def values(self, words: Sequence[str]) -> dict[str, int]:
-        """By value, the variables of a source sentence: as many as there are at most, in order."""
+        """The variables of a source sentence by value, in order, up to the maximum."""
         out: dict[str, int] = {}
         for word in words:
             value = "" if word in self.words else number_value(word, self.source)
@@ -75,7 +75,7 @@ class NumberVariables:
         return self.fold(words, self.values(words), self.source)
 
     def fold_pair(self, source: Sequence[str], target: Sequence[str]) -> tuple[list[str], list[str]]:
-        """A sentence pair to learn from: a number that one side has alone stays a word."""
+        """Prepare a sentence pair for training. A number on only one side stays a word."""
         values = self.values(source)
         if not values:
             return list(source), list(target)
@@ -87,7 +87,7 @@ class NumberVariables:
     def unfold(self, words: Sequence[str], source: Sequence[str]) -> list[str]:
         """An output with numbers for its variables, as the target language writes them.
 
-        A sentence may have a variable too few, if rules come from elsewhere: then the last stands for it, or a mark.
+        If a sentence has too few numbers, because rules come from elsewhere, the last number or a mark is used.
         """
         if not any(word in _PLACES for word in words):
             return list(words)
@@ -102,7 +102,7 @@ class NumberVariables:
 
 
 def link_variables(source: Sequence[str], target: Sequence[str], links: Alignment) -> Alignment:
-    """Links in which a variable has those to itself alone: no rule can then give one that its source side has not.
+    """Link variables only to equal variables. Then no rule can produce a variable that its source side lacks.
 
     >>> str(link_variables(["im", "Jahr", "⟨1⟩"], ["in", "⟨1⟩"], Alignment.parse("0-0 1-1 2-0")))
     '0-0 2-1'

@@ -23,9 +23,9 @@ class VariantOptions(Options):
     join: bool = option(True, "a known word that two neighbours make up, if one of them is unknown")
     least: int = option(3, "letters of a part", least=1)
     parts: int = option(3, "parts of a word, at most", least=2, most=6)
-    fillers: str = option("", "what may stand between parts, separated by blanks: s es n en er")
+    fillers: str = option("", "letters allowed between parts, separated by blanks: s es n en er")
     most: int = option(5, "splits of a word, those with the fewest parts first", least=1)
-    cost: float = option(1.0, "what a variant costs beside the word as it is, natural log", least=0)
+    cost: float = option(1.0, "cost of a variant relative to the word itself, natural log", least=0)
 
 
 def word_lattice(words: Sequence[str], known: Known, options: VariantOptions = VariantOptions()) -> Lattice:

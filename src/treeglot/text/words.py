@@ -36,9 +36,9 @@ __all__ = ["ADAPTERS", "ICU", "LEARNT", "find_language", "tokenise_icu", "tokeni
 ICU, LEARNT = "icu", "learnt"
 AT_ONCE = 1_000_000  # characters that ICU is given, or more if a line is longer
 SURROGATE = re.compile("[\ud800-\udfff]")
-# Soft hyphens, and what says where text runs to the left: they do not show, and no word is another one for them.
+# Soft hyphens and marks of direction: they are invisible, and do not distinguish words.
 HIDDEN = re.compile("[\u00ad\u061c\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069]")
-# Spaces and control characters, and what stands between them.
+# Spaces and control characters, and the text between them.
 UNSHOWN = re.compile(r"[\s\x00-\x20\x7f-\xa0\u200b\ufeff]")
 SHOWN = re.compile(r"[^\s\x00-\x20\x7f-\xa0\u200b\ufeff]+")
 LONGEST = 10_000  # characters that a package is given at a time: Sudachi refuses more than 49,149 bytes
@@ -53,7 +53,7 @@ WHOLE = re.compile(
 def broken(texts: Sequence[str], language: Language) -> tuple[str, npt.NDArray[np.int32]]:
     """Sentences as lines of one text, and ICU's boundaries in it.
 
-    What ends a line is a blank within one, and a surrogate is U+FFFD: each text remains as long as it is.
+    Line ends become blanks, and surrogates become U+FFFD. Each text keeps its length.
     """
     from icu4py.breakers import WordBreaker
 
@@ -72,7 +72,7 @@ def broken(texts: Sequence[str], language: Language) -> tuple[str, npt.NDArray[n
 
 
 def without_surrogates(text: str) -> str:
-    """A text with U+FFFD for each surrogate, which no file holds; it remains as long as it is."""
+    """Replace each surrogate by U+FFFD. The text keeps its length."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -90,7 +90,7 @@ def tokenise_icu(texts: Sequence[str], language: Language, threads: int = 1) -> 
 
 
 def normalised(sentences: list[Tokens], text: str) -> list[Tokens]:
-    """The same with words in Unicode's form NFC, without what does not show; spans are those of the text as it is."""
+    """The same with words in Unicode's form NFC, without invisible characters. Spans refer to the original text."""
     if unicodedata.is_normalized("NFC", text) and not HIDDEN.search(text):
         return sentences
     out = []
@@ -102,7 +102,7 @@ def normalised(sentences: list[Tokens], text: str) -> list[Tokens]:
 
 
 def tokenise_with(adapter: str, texts: Sequence[str]) -> list[Tokens]:
-    """The words of sentences, by a tokeniser of another package; what stays whole is kept from it."""
+    """The words of sentences by another package's tokeniser. Protected parts are not passed to it."""
     words_of = _adapter(adapter)
     return [_placed(text, words_of) for text in texts]
 

@@ -1,7 +1,7 @@
 """Several systems' k-best lists, combined: the output is the text that they agree on most.
 
-Any system takes part whose lists are known, Moses' and cdec's too. Scores of different models have different scales, so
-each system's lists are brought to one. What a text has in common with the lists are features. Scorers add others: any
+Any system with k-best lists can take part, Moses and cdec, too. Scores of different models have different scales, so
+each system's lists are rescaled. Features measure what a text has in common with the lists. Scorers add others: any
 model that scores a translation of a sentence. The weights are those of the linear gain, or are tuned.
 """
 
@@ -56,7 +56,7 @@ def lists_of(found: KBest) -> Lists:
 
 
 def scaled(lists: Lists) -> Lists:
-    """Scores times what makes their mean range `RANGE`.
+    """Scores scaled so that their mean range is `RANGE`.
 
     >>> scaled([[("a", 0.0), ("b", -1.0)], [("c", 7.0), ("d", 4.0)]])
     [[('a', 0.0), ('b', -5.0)], [('c', 35.0), ('d', 20.0)]]
@@ -108,7 +108,7 @@ class Combination:
         self.scored = self._scored(sources, scorers or {})
 
     def _scored(self, sources: Sequence[str], scorers: Mapping[str, Scorer]) -> list[npt.NDArray[np.float64]]:
-        """By sentence: what scorers say of its texts, row by row. All texts are scored at once."""
+        """The scorers' values for the texts of each sentence, row by row. All texts are scored at once."""
         if not scorers:
             return [np.zeros((len(one.texts), 0)) for one in self.found]
         if len(sources) != len(self.found):
@@ -151,7 +151,7 @@ class Combination:
         return Hopes(options.found, 0.0, *gains, False, shares, margin=options.margin, fears=False)
 
     def candidates(self, found: Iterable[KBest]) -> list[list[str]]:
-        """By sentence: what searches for `hopes` found, each text once."""
+        """The results of searches for `hopes` by sentence, each text once."""
         out: list[dict[str, None]] = [{} for _ in self.found]
         for each in found:
             for sentence, text in zip(each.sentences().tolist(), each.texts, strict=True):

@@ -1,8 +1,8 @@
 """Hopes and fears of a search: translations that score high and gain much or little (Chiang, Knight and Wang 2009).
 
-A k-best list has what the model likes. What it should like is often further down, so it is looked for in the search's
-hypergraph. There a translation's gain must come from its words and n-grams one by one: BLEU is taken for linear near
-the output that there is.
+A k-best list has the model's favourites. Better translations are often further down, so they are searched in the
+search's hypergraph. There the gain must be a sum over words and n-grams. So BLEU is approximated as linear near the
+current output.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Hopes:
 
 
 def linear_gains(metric: Bleu, rows: Statistics) -> tuple[float, tuple[float, ...]]:
-    """What one more word and one more matching n-gram of each order add to BLEU, in words of the corpus.
+    """The gain in BLEU of one more word and of one more matching n-gram of each order, in words of the corpus.
 
     They are the derivatives of BLEU times the references' length, at the output whose statistics these are.
 

@@ -96,10 +96,10 @@ class KBest:
 
     @staticmethod
     def read(path: PathLike, sentences: int, *, missing: bool = False) -> KBest:
-        """Read a k-best list of so many sentences, as `treeglot.decode.kbest.read_kbest` reads it.
+        """Read a k-best list with this number of sentences (the format of `treeglot.decode.kbest.read_kbest`).
 
-        Sentences count from 0 and come in order. A sentence without any hypothesis is an error
-        unless they may be `missing`, as those of empty lines are: then it has the empty translation.
+        Sentences count from 0 and come in order. A sentence without hypotheses is an error. With `missing` it gets the
+        empty translation, for empty lines of the input.
 
         >>> import tempfile, pathlib
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "dev.kbest"
@@ -174,7 +174,7 @@ class KBest:
 
     @staticmethod
     def load(path: PathLike) -> KBest:
-        """Read what `save` wrote; a file that is damaged is a `FormatError`."""
+        """Read what `save` wrote. A damaged file raises `FormatError`."""
         content = _core.read_sections(os.fspath(path), KIND, VERSION)
         try:
             first = np.frombuffer(content["first"], dtype=np.uint32)
@@ -204,7 +204,7 @@ class KBest:
 
 
 def _divides(offsets: npt.NDArray[np.unsignedinteger[Any]], size: int) -> bool:
-    """Whether offsets lead from 0 to the size without a step back."""
+    """Whether offsets rise from 0 to the size."""
     rises = bool((offsets[1:] >= offsets[:-1]).all())
     return len(offsets) > 0 and rises and int(offsets[0]) == 0 and int(offsets[-1]) == size
 

@@ -1,4 +1,4 @@
-"""Tuning: decode, add to the pool, update the weights, and again. The only cycle in the house.
+"""Tuning: decode, add to the pool, update the weights, and repeat.
 
 The state is on disk. After every decoding and every update, a complete file appears under its name. A killed run
 continues after the last of them, and ends with the same bytes as an undisturbed run. Nothing depends on the number of
@@ -41,13 +41,13 @@ class Tunable(Protocol):
 
     @property
     def signature(self) -> str:
-        """What it is, in one line: a run is only continued with the same one."""
+        """Its identity, in one line. A run continues only with the same one."""
         ...
 
     def translate(self, sources: Sequence[Source], weights: Weights, kbest: int, hopes: Hopes | None = None) -> KBest:
         """The best translations of each source, with their features; the same for any number of threads.
 
-        What else is found for `hopes` follows the best.
+        Results for `hopes` follow the best ones.
         """
         ...
 
@@ -175,7 +175,7 @@ class _Run:
         return f"{type(self.method).__name__.lower()}, seed {self.options.seed}"
 
     def identity(self) -> dict[str, Any]:
-        """What must be the same for a run to be continued; how long it goes on and with how many threads need not."""
+        """The settings that must not change when a run continues. Its length and threads may."""
         table = {
             "method": type(self.method).__name__.lower(),
             "metric": self.metric.name,
@@ -207,7 +207,7 @@ class _Run:
                 stream.write(json.dumps(identity, ensure_ascii=False, indent=2).encode() + b"\n")
 
     def hopes(self, kbest: KBest, pool: Pool, weights: dict[str, float]) -> Hopes | None:
-        """What to look for beside the best with new weights; nothing unless it is asked for."""
+        """The hopes and fears to search for with new weights, if requested."""
         size = self.options.hopes
         if not size:
             return None
@@ -272,7 +272,7 @@ class _Run:
         return weights, entry
 
     def ends(self, before: Sequence[_Iteration], entry: Entry) -> str:
-        """Why this iteration is the last; nothing if it is not."""
+        """The reason why this iteration is the last, or an empty text."""
         if before and entry["new"] == 0:
             return "no new hypotheses"
         if before and before[-1].entry["converged"]:
@@ -300,7 +300,7 @@ class _Run:
 
 
 def mean_weights(several: Sequence[Weights]) -> dict[str, float]:
-    """The mean of several weights, name by name; a name that one lacks has 0 there.
+    """The mean of several weights by name. Missing names count as 0.
 
     >>> mean_weights([{"lm": 1.0, "glue": -1.0}, {"lm": 0.5}])
     {'glue': -0.5, 'lm': 0.75}

@@ -1,4 +1,4 @@
-"""MERT (Och 2003): the corpus score itself is climbed, by exact line searches from many starts."""
+"""MERT (Och 2003): exact line searches on the corpus score, from many starts."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Mert(Options):
     rounds: int = option(20, "rounds from one start, at most", least=1)
 
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
-        """Climb from the weights as they are and from random ones; the best point found, and the first of equals.
+        """Climb from the weights as they are and from random ones; the best point found. Ties go to the first.
 
-        Features that never tell two hypotheses apart keep their weights. The absolute values of the others' add up to
-        what they did before.
+        Features that never tell two hypotheses apart keep their weights. The absolute values of the others keep their
+        sum.
         """
         if len(pool.names) > MOST_FEATURES:
             raise UsageError(f"MERT takes at most {MOST_FEATURES} features, the pool has {len(pool.names)}")
@@ -50,7 +50,7 @@ class Mert(Options):
 
 @dataclass(frozen=True)
 class Climb:
-    """Where the best of all climbs led."""
+    """The result of the best climb."""
 
     weights: npt.NDArray[np.float64]
     score: float

@@ -51,7 +51,7 @@ METHODS: Registry[Method] = Registry("tuning method")
 
 
 def derived_seed(*parts: int) -> int:
-    """A seed for a part of the work, which does not depend on how the parts are shared out.
+    """A seed for a part of the work. It does not depend on the distribution of parts.
 
     >>> derived_seed(1, 0) == derived_seed(1, 0) != derived_seed(1, 1)
     True
@@ -70,7 +70,7 @@ def none_held_out(sentences: int) -> npt.NDArray[np.bool_]:
 
 
 def fitting_scale(pool: Pool, metric: Metric, weights: Weights) -> float:
-    """What makes scores vary no more than gains do.
+    """The factor that makes scores vary no more than gains.
 
     The scale of weights does not matter to a search, but margins are compared with gains. Weights that are too large
     would need many small steps to turn. The scale is undone afterwards, because weights outside the pool keep theirs.

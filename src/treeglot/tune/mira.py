@@ -25,21 +25,19 @@ class Mira(Options):
     # nearly (bench/RESULTS.md). The paper's 0.01 is for features in units of their own.
     c: float = option(0.003, "the largest step, in features' units of spread", above=0)
     decay: float = option(
-        0.999, "what is left of the background after every sentence", above=0, most=1, paper="Cherry and Foster 2012"
+        0.999, "factor for the background after every sentence", above=0, most=1, paper="Cherry and Foster 2012"
     )
     background: Literal["hope", "model"] = option(
-        "hope", "what adds up to it: hopes, or what the weights choose (longer)"
+        "hope", "which counts it sums: those of hopes, or of the model's choices (longer output)"
     )
     epochs: int = option(60, "passes over the pool, at most", least=1, paper="Cherry and Foster 2012")
-    patience: int = option(10, "passes without a better score on what is held out before it ends", least=1)
+    patience: int = option(10, "passes without a better held-out score before learning ends", least=1)
     held_out_share: float = option(
-        0.1, "share of the sentences that are not learnt from but say when to stop", least=0, below=1
+        0.1, "share of the sentences that are held out to decide when to stop", least=0, below=1
     )
     smooth: Smooth = option("add-one", "how a sentence's BLEU is smoothed, on top of the background")
-    least_spread: float = option(
-        0.0, "features that spread less are treated as if they spread so much: they move less", least=0
-    )
-    runs: int = option(1, "learn from the pool so many times, in different orders, and take the mean", least=1)
+    least_spread: float = option(0.0, "smallest spread of a feature: those with a smaller one move less", least=0)
+    runs: int = option(1, "runs over the pool in different orders; the result is their mean", least=1)
     mean: bool = option(True, "a run gives the mean of all updates; else the weights of the iteration that scored best")
 
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:

@@ -33,7 +33,7 @@ class Pro(Options):
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
         """Logistic regression over pairs of hypotheses; weights of features on which no pair differs stay.
 
-        The absolute values of the others' add up to what they did before.
+        The absolute values of the others keep their sum.
         """
         before = pool.score(weights)
         single = sentence_metric(pool.metric, self.smooth)

@@ -1,6 +1,6 @@
 """K-best lists, reranked with any other model: a command or a Python function that scores translations.
 
-The score of a translation is that of the list plus a weight times what each scorer says. The weights are tuned on
+The score of a translation is the list's score plus a weighted sum of the scorers' values. The weights are tuned on
 sentences with references. A scorer sees all translations of a list at once, so it may work in batches.
 """
 
@@ -153,7 +153,7 @@ class Reranked:
         return Reranked(sources, lists, scorers)
 
     def best(self, weights: Mapping[str, float]) -> list[str]:
-        """The best translation of each sentence, the first of equals; the empty one where there is none."""
+        """The best translation of each sentence; ties go to the first, and sentences without any get the empty one."""
         check_weights(weights, self.names)
 
         def score(hypothesis: Hypothesis) -> float:

@@ -30,7 +30,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def _route(path: str, handler: Handler, method: str = "POST", name: str | None = None) -> Route:
-    """A route that tells the log and the figures its path, never what a client made of it."""
+    """A route that logs its pattern, never the client's path."""
 
     async def handle(request: Request) -> Response:
         request.state.route = path
@@ -108,7 +108,7 @@ async def _problem(request: Request, error: Exception) -> Response:
 
 
 class Routed:
-    """Gives a request to the handler of its path. Starlette, whose way is longer, has parameters and wrong paths."""
+    """Dispatches a request by its path. Starlette, which is slower, handles parameters and wrong paths."""
 
     def __init__(self, app: Starlette, service: Service) -> None:
         self._app = app

@@ -44,7 +44,7 @@ class Service:
     figures: Figures = field(default_factory=Figures)
 
     def __post_init__(self) -> None:
-        """What the workers do goes to the figures."""
+        """Send the workers' load to the metrics."""
         self.workers.tell = self.figures.sentences
 
 
@@ -137,7 +137,7 @@ def key_of(request: Request, fields: Fields) -> str:
 
 
 def admit(request: Request, fields: Fields, right: str = "translate", characters: int = 0) -> None:
-    """Refuse who may not ask, or asks too much."""
+    """Refuse clients without the right, or above their limits."""
     service = service_of(request)
     given = key_of(request, fields)
     key: Key | None = None
@@ -146,7 +146,7 @@ def admit(request: Request, fields: Fields, right: str = "translate", characters
         if given and key is None:
             raise refuse("Invalid API key", 403)
         if key is None and service.require_key:
-            raise refuse("this needs an API key; ask whoever runs the service for one", 403)
+            raise refuse("this needs an API key; ask the operator of the service for one", 403)
     if (right != "translate" or key is not None) and (key is None or right not in key.rights):
         raise refuse(f"this needs an API key with the right {right!r}", 403)
     if key is not None:
@@ -187,7 +187,7 @@ def _clean(text: str) -> str:
 def model_for(request: Request, source: str, target: str, texts: Sequence[str]) -> tuple[list[Served], list[Any]]:
     """The model for each text. With the source `auto` also what languages they may be in.
 
-    Short texts are taken together: they say little on their own.
+    The languages of short texts are detected together, because each alone says little.
     """
     shelf = service_of(request).shelf
     if source.lower() != "auto":

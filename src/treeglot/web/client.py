@@ -60,7 +60,7 @@ class Client:
 
 
 def _problem(error: urllib.error.HTTPError, address: str) -> str:
-    """What the service says is wrong; a proxy before it may say it in other words."""
+    """The error message of the service, or of a proxy in front of it."""
     with suppress(FormatError):
         return str(parse_json(error.read(), address, error=str)["error"])
     return f"{address}: the answer is {error.code} {error.reason} without an error in JSON; expected Treeglot's service"

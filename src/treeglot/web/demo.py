@@ -1,4 +1,4 @@
-"""Models of the sample treebank, for whoever has no model yet."""
+"""Models of the sample treebank, for users without a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a translation came about: drawings, and the rules that competed."""
+"""Explanations of a translation: drawings, and competing rules."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ExplainRequest(SentenceRequest):
     """A sentence whose translation is explained."""
 
     tree: Any = option(None, 'the parse to translate, nested lists such as ["NP", ["NN", "屋"]]; null: the parser\'s')
-    weights: dict[str, float] = option({}, "weights in place of the model's")
+    weights: dict[str, float] = option({}, "weights instead of the model's")
     glossary: dict[str, str] = option({}, "terms and their translations, which are forced")
     contains: tuple[str, ...] = option((), "phrases that the translation must have")
     forbid: tuple[str, ...] = option((), "phrases that it must not have")
@@ -128,13 +128,13 @@ def tree_of(nested: Any) -> Tree:
         if isinstance(value, str):
             return value
         if not isinstance(value, list) or len(value) < 2 or not isinstance(value[0], str):
-            raise refuse('the tree is none; expected nested lists such as ["NP", ["NN", "屋"]]')
+            raise refuse('this is not a tree; expected nested lists such as ["NP", ["NN", "屋"]]')
         return (value[0], *(tuples(child, depth + 1) for child in value[1:]))
 
     try:
         return Tree.from_nested(tuples(nested, 0))
     except (TreeglotError, ValueError, TypeError) as error:
-        raise refuse(f"the tree is none: {error}") from error
+        raise refuse(f"this is not a tree: {error}") from error
 
 
 def drawn(found: Translation) -> str:

@@ -1,4 +1,4 @@
-"""What stands before every request: an id, sizes, times, headers, a line in the log, figures for Prometheus."""
+"""The outer layer of every request: an id, limits, headers, a line in the log, metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Figures:
         self._labelled: dict[tuple[str, ...], tuple[Counter, Histogram]] = {}
 
     def _gauge(self, name: str, text: str) -> Gauge:
-        """What is now: the sum over all processes that live."""
+        """A gauge: the sum over all live processes."""
         return Gauge(f"treeglot_{name}", text, registry=self.registry, multiprocess_mode="livesum")
 
     def show(self) -> bytes:
@@ -88,18 +88,18 @@ class Figures:
         times.observe(seconds)
 
     def translated(self, model: str, characters: int) -> None:
-        """So much of a text is given to a model."""
+        """Count the characters that are given to a model."""
         if model not in self._given:
             self._given[model] = self.characters.labels(model)
         self._given[model].inc(characters)
 
     def sentences(self, waiting: int, running: int) -> None:
-        """So many wait and run now."""
+        """Set the numbers of waiting and running calls."""
         self.waiting.set(waiting)
         self.decoding.set(running)
 
     def forget(self, process: int) -> None:
-        """What a process that has ended did just then is no more."""
+        """Remove the gauges of a process that has ended."""
         if self._folder is not None:
             mark_process_dead(process, self._folder)  # type: ignore[no-untyped-call]
 
@@ -120,7 +120,7 @@ class Guard:
         begin = time.perf_counter()
         own = f"{random.getrandbits(64):016x}"
         scope.setdefault("state", {})["id"] = own
-        status = 499  # what remains if the client leaves before an answer
+        status = 499  # the status if the client leaves before an answer
 
         finished = False
 
@@ -150,7 +150,7 @@ class Guard:
 
         self._figures.running.inc()
         try:
-            if scope["method"] == "OPTIONS":  # what a browser asks before it asks
+            if scope["method"] == "OPTIONS":  # a browser's preflight request
                 await answer({"type": "http.response.start", "status": 204, "headers": PREFLIGHT})
                 await answer({"type": "http.response.body"})
                 return

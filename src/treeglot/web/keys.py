@@ -48,7 +48,7 @@ class Key(Options):
             raise UsageError(f"digest is {self.digest[:60]!r}; expected hexadecimal digits", ("digest",))
         for right in self.rights:
             if right not in RIGHTS:
-                raise UsageError(f"{right!r} is no right; expected {', '.join(RIGHTS)}", ("rights",))
+                raise UsageError(f"{right!r} is not a right; expected {', '.join(RIGHTS)}", ("rights",))
 
 
 def digest_of(key: str) -> str:
@@ -106,7 +106,7 @@ class Keys:
         return key
 
     def remove(self, name: str) -> None:
-        """The key of that name no longer opens anything."""
+        """Remove the key of this name."""
         left = tuple(entry for entry in self.all() if entry.name != name)
         if len(left) == len(self.all()):
             raise UsageError(f"there is no key of the name {name!r} in {self.path}")
@@ -121,7 +121,7 @@ class Keys:
 
 
 class Meter:
-    """What clients used in the last minute: a bucket for each that fills up steadily.
+    """The use of each client in the last minute, as token buckets.
 
     Processes that are forked from this one share it. Clients beyond a few thousand push out those seen least recently.
 
@@ -144,9 +144,9 @@ class Meter:
         self._lock = threading.Lock()
 
     def take(self, client: str, amount: float, per_minute: float) -> float:
-        """Use so much; the seconds to wait if that is too much, and then nothing is used. 0 is no limit.
+        """Use an amount, or return the seconds to wait if it exceeds the limit. 0 is no limit.
 
-        What is more than a minute's worth may be used by a client that has used nothing.
+        An idle client may use more than a minute's amount at once.
         """
         if not per_minute:
             return 0.0

@@ -1,4 +1,4 @@
-"""Translated files that wait for whoever asked for them."""
+"""Translated files that wait for their clients."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ KEPT_SECONDS = 600.0
 
 
 class Made:
-    """Translated files that wait for whoever asked for them, some minutes at most. Forked processes share them."""
+    """Translated files that wait for their clients, some minutes at most. Forked processes share them."""
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="treeglot-"))
         weakref.finalize(self, shutil.rmtree, self._folder, True)
 
     def _files(self) -> list[tuple[float, Path]]:
-        """Those that are not too old, with their ages; others are removed."""
+        """The files that have not expired, with their ages. Expired ones are removed."""
         found, now = [], time.time()
         for path in self._folder.iterdir():
             with suppress(FileNotFoundError):

@@ -69,7 +69,7 @@ class CorrectRequest(Options):
 class UndoRequest(Options):
     """Corrections to take back."""
 
-    group: str = required("what the answer to the corrections called them")
+    group: str = required("the group that the answer to the corrections named")
     model: str = option("", "the name of a model; empty: the first")
     api_key: str = option("", "the key, unless a header has it")
 
@@ -95,7 +95,7 @@ class CheckRequest(Options):
     translation: str = option("", "its translation")
     glossary: dict[str, str] = option({}, "terms to try, with their translations")
     q: tuple[str, ...] = option((), "sentences; none: those that the service was given with --dev")
-    references: tuple[str, ...] = option((), "their translations, if there are scores to be")
+    references: tuple[str, ...] = option((), "their translations, to compute scores")
     model: str = option("", "the name of a model; empty: the first")
     api_key: str = option("", "the key, unless a header has it")
 
@@ -136,7 +136,7 @@ async def corrections(request: Request) -> Response:
 
 
 async def correct(request: Request) -> Response:
-    """`POST /v1/corrections`: whoever may correct adds corrections to those of a model."""
+    """`POST /v1/corrections`: add corrections to those of a model. Needs the right to correct."""
     wanted, fields = await asked(request, CorrectRequest)
     admit(request, fields, "correct")
     served = named(request, wanted.model)
@@ -150,7 +150,7 @@ async def correct(request: Request) -> Response:
 
 
 async def undo(request: Request) -> Response:
-    """`POST /v1/corrections/undo`: whoever may correct takes a group of corrections back."""
+    """`POST /v1/corrections/undo`: undo a group of corrections. Needs the right to correct."""
     wanted, fields = await asked(request, UndoRequest)
     admit(request, fields, "correct")
     await refreshed(request)
@@ -162,7 +162,7 @@ async def undo(request: Request) -> Response:
 
 
 async def learn(request: Request) -> Response:
-    """`POST /v1/learn`: whoever may teaches a model a translation. The answer comes once it is on the disk."""
+    """`POST /v1/learn`: teach a model a translation, with the right to. The answer comes once it is on disk."""
     wanted, fields = await asked(request, LearnRequest)
     [text] = texts_of(request, wanted.q)
     [translation] = texts_of(request, wanted.translation, "translation")
@@ -189,7 +189,7 @@ async def learn(request: Request) -> Response:
 
 
 async def suggestions(request: Request) -> Response:
-    """`GET /v1/suggestions`: what users suggested, for whoever may correct."""
+    """`GET /v1/suggestions`: what users suggested. Needs the right to correct."""
     admit(request, {}, "correct")
     kept = service_of(request).suggestions
     return Json({"suggestions": [] if kept is None else await asyncio.to_thread(kept.last, SHOWN)})

@@ -82,14 +82,14 @@ class Outgoing:
             self._transport.write(held)
 
     def close(self) -> None:
-        """Close when all is sent, or nobody takes it."""
+        """Close when all data is sent, or the client stops reading."""
         self.flush()
         self._transport.close()
         self.relax()
         self.hurry(self._patience)
 
     def hurry(self, seconds: float) -> None:
-        """Cut the connection off if nothing is taken for so many seconds."""
+        """Cut the connection off if the client reads nothing for this many seconds."""
         if self._late is None:
             self._late = self._loop.call_later(seconds, self._cut, seconds, self._transport.get_write_buffer_size())
 
@@ -161,7 +161,7 @@ class Connection(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_message_begin(self) -> None:
-        """A request begins. Few clients send another before an answer; of those that do not stop, nothing is kept."""
+        """A request begins. The number of pipelined requests is limited."""
         if len(self.pipeline) >= PIPELINED:
             raise ValueError("too many requests at once")
         super().on_message_begin()
@@ -202,7 +202,7 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Hears signals, and takes back what heard them before."""
+        """Install signal handlers, and restore the earlier ones at the end."""
         before = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
         woken = signal.set_wakeup_fd(-1)  # the command line ends a process soon after a signal; this one drains
         try:
@@ -245,9 +245,8 @@ def serve_processes(
 ) -> None:
     """Run `run` in so many processes, made of this one; one that dies is replaced. A signal ends them all.
 
-    Processes that die as soon as they run are replaced a few times only. What this process has loaded is theirs,
-    without being loaded again. `ended` is told each process that has ended. They end with this one, however it ends: a
-    pipe tells them, whose other end nobody else has.
+    Processes that die as soon as they run are replaced a few times only. They share what this process has loaded.
+    `ended` is called for each process that has ended. They end with this one: a pipe tells them when it ends.
     """
     gc.freeze()
     children: dict[int, float] = {}  # when they began
@@ -292,7 +291,7 @@ def serve_processes(
 
 
 def _fork(run: Callable[[], None], children: dict[int, float], pipe: tuple[int, int], now: float) -> None:
-    """One more process. Signals wait until it is known, and until it has left its parent's handlers behind."""
+    """Start a process. Signals are blocked until it is registered and has reset the handlers."""
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     child = os.fork()
     if child:

@@ -22,7 +22,7 @@ from treeglot.text.languages import find_languages
 from treeglot.web.languages import candidates, normal
 
 log = logging.getLogger("treeglot.web")
-_loading = threading.Lock()  # what is warned of meanwhile is told by the log
+_loading = threading.Lock()  # the log has the warnings in the meantime
 
 Stamp = tuple[tuple[str, int, int], ...]
 EDITED = (CORRECTIONS, GLOSSARY_FILE)
@@ -62,7 +62,7 @@ def stamp_of(folder: Path) -> Stamp:
 
 
 def _digest(folder: Path, stamp: Stamp, options: object) -> str:
-    """Of what every file begins with, and of its size; of all of those that people edit."""
+    """A digest of the header and size of every file, and of the full content of files that people edit."""
     made = blake2b(repr(options).encode(), digest_size=8)
     for name, size, _ in stamp:
         with (folder / name).open("rb") as stream:
@@ -170,7 +170,7 @@ class Shelf:
         return changed
 
     async def watch(self, seconds: float) -> None:
-        """Look at the folders again and again."""
+        """Poll the folders."""
         while True:
             await asyncio.sleep(seconds)
             await asyncio.to_thread(self.refresh)

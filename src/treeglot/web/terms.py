@@ -28,7 +28,7 @@ LONGEST = 500  # characters of a cell
 
 @dataclass(frozen=True)
 class GlossaryRequest(Options):
-    """The new glossary of a model, in place of the old one."""
+    """The new glossary of a model, instead of the old one."""
 
     entries: list[dict[str, Any]] = required("source, target, mode, case, forms and pos of each term")
     version: str = option("", "the version that they replace, as it was listed; another is left alone. Empty: any")
@@ -51,7 +51,7 @@ async def glossaries(request: Request) -> Response:
 
 
 async def keep(request: Request) -> Response:
-    """`POST /v1/glossaries`: whoever may correct replaces the glossary of a model."""
+    """`POST /v1/glossaries`: replace the glossary of a model. Needs the right to correct."""
     wanted, fields = await asked(request, GlossaryRequest)
     admit(request, fields, "correct")
     served = named(request, wanted.model)
@@ -96,7 +96,7 @@ def _held(path: Path) -> tuple[Entry, ...]:
 
 
 def _write(served: Served, entries: tuple[Entry, ...], version: str) -> None:
-    """Replace the file, unless it has changed since somebody looked at that version of it."""
+    """Replace the file, unless it has changed since the given version."""
     path = served.model.directory / GLOSSARY_FILE
     with changing(path):
         if version and version != _version(_held(path)):

@@ -24,7 +24,7 @@ Place: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True)
 class Wish:
-    """What is wanted of a model besides a translation."""
+    """Options of a translation."""
 
     kbest: int = 1
     options: Mapping[str, Any] = field(default_factory=dict)  # of `Model.translate_batch`
@@ -66,7 +66,7 @@ class Decoding:
         return len(self.given if isinstance(self.given, str) else self.given.text)
 
     def joins(self, other: Any) -> bool:
-        """Whether the other is for the same model, with the same wishes. Long sentences keep nobody waiting."""
+        """Whether the other call has the same model and options. Long sentences are not batched."""
         if not isinstance(other, Decoding) or other.model is not self.model or other.wish != self.wish:
             return False
         return self.size <= WHOLE and other.size <= WHOLE

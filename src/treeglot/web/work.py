@@ -26,7 +26,7 @@ class BusyError(Exception):
 class Joint(Protocol):
     """A call that costs less when it is made together with others of its kind."""
 
-    size: int  # its share of what is made as one
+    size: int  # its share of a batch
 
     def __call__(self) -> Any:
         """The call by itself."""
@@ -73,7 +73,7 @@ class Workers:
                 self._changed.notify(min(len(calls), self.threads))
 
     def _start(self) -> None:
-        """The threads begin with the first call: threads do not survive that a process is forked."""
+        """Start the threads on the first call, because threads do not survive a fork."""
         if not self._started:
             self._started = True
             for number in range(self.threads):
@@ -93,7 +93,7 @@ class Workers:
                     future.exception()  # nobody else looks at those after the first that failed
 
     async def each(self, calls: Sequence[Call[T]]) -> AsyncIterator[T]:
-        """The results in order, as soon as they are there. Whoever stops asking stops the calls that wait."""
+        """The results in order, as soon as they are ready. Closing the iterator cancels waiting calls."""
         with self._asked(calls) as futures:
             for future in futures:
                 yield await future
@@ -164,7 +164,7 @@ def _make(future: AnyFuture, call: Call[Any]) -> Made:
 
 
 def _make_together(calls: Sequence[tuple[AnyFuture, Any]]) -> list[Made]:
-    """Make calls as one; by themselves if one of them fails, so that no request fails by the fault of another."""
+    """Make calls as one batch. If one fails, make each alone, so that no request fails because of another."""
     try:
         found = calls[0][1].together([call for _, call in calls[1:]])
     except Exception:
@@ -173,7 +173,7 @@ def _make_together(calls: Sequence[tuple[AnyFuture, Any]]) -> list[Made]:
 
 
 def _deliver(made: Sequence[Made]) -> None:
-    """Tell who waits. An event loop is woken once for all."""
+    """Notify the waiting requests. An event loop is woken only once."""
     loops: dict[asyncio.AbstractEventLoop, list[Made]] = {}
     for each in made:
         future = each[0]

@@ -1,7 +1,7 @@
 """Drawings of trees, forests, dependencies and alignments: in characters, as SVG, as HTML.
 
-A layout places shapes once (`shapes`); `terminal` draws them with characters and `svg` as pictures. The layouts know
-nothing of the syntax types (`values` does), so whatever is a tree can be drawn as one.
+A layout places shapes once (`shapes`); `terminal` draws them with characters and `svg` as pictures. The layouts do not
+know the syntax types (`values` does), so anything with the shape of a tree can be drawn.
 """
 
 from treeglot.syntax.draw.page import page

@@ -123,13 +123,13 @@ def down(arcs: Arcs) -> list[list[Piece]]:
 
 
 def _depths(heads: Sequence[int]) -> list[int]:
-    """The depth of each word below its root; where heads run in a circle, one of the words stands for a root."""
+    """The depth of each word below its root. In a cycle of heads, one word serves as a root."""
     depths = [-1] * len(heads)
     for start in range(len(heads)):
         path = []
         word = start
         while word >= 0 and depths[word] < 0:
-            depths[word] = 0  # on the path: meeting it again closes a circle
+            depths[word] = 0  # on the path: meeting it again closes a cycle
             path.append(word)
             word = heads[word]
         depth = depths[word] + 1 if word >= 0 and word not in path else 0

@@ -24,7 +24,7 @@ class Packed:
 
     @cached_property
     def names(self) -> list[str]:
-        """`NP[0,2)` for a node, the word itself for a word; a number tells apart what would read the same."""
+        """`NP[0,2)` for a node, the word itself for a word. A number distinguishes equal names."""
         names = [
             label if node < self.words else f"{label}[{begin},{end})"
             for node, (label, (begin, end)) in enumerate(zip(self.labels, self.spans, strict=True))
@@ -137,7 +137,7 @@ def _word_width(packed: Packed, word: int, tags: Sequence[int], metric: Metric) 
 
 
 def spread(wished: Sequence[float], widths: Sequence[float]) -> list[float]:
-    """Spread positions so that each has its width, as near to the wished ones as possible (least squares).
+    """Spread positions so that each has its width, as near to the preferred ones as possible (least squares).
 
     >>> spread([10, 10, 40], [4, 4, 4])
     [8.0, 12.0, 40.0]

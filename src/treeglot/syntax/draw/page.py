@@ -1,4 +1,4 @@
-"""Pages of drawings: HTML that needs nothing from the network."""
+"""Pages of drawings: self-contained HTML."""
 
 from __future__ import annotations
 

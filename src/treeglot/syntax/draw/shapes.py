@@ -154,7 +154,7 @@ def _columns(character: str) -> int:
 
 
 def printable(text: str) -> str:
-    """`text` with its control characters escaped: a word of a corpus must not command the terminal.
+    """`text` with control characters escaped, so that words cannot control the terminal.
 
     >>> printable("a\\x1b[31m")
     'a\\\\x1b[31m'
@@ -166,7 +166,7 @@ BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 
 def _commands(character: str) -> bool:
-    """Whether it does something else than to show; U+FFFE and U+FFFF do not even show, and XML forbids them."""
+    """Whether a character is a control character. XML forbids U+FFFE and U+FFFF, too."""
     return (
         unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
         or unicodedata.bidirectional(character) in BIDI

@@ -1,4 +1,4 @@
-"""Shapes drawn as SVG, and pages of drawings as HTML that needs nothing from the network."""
+"""Shapes drawn as SVG, and pages of drawings as self-contained HTML."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _grouped(group: int | None, part: str) -> str:
 
 
 def _n(value: float) -> str:
-    """A number as short as a tenth of a pixel allows."""
+    """A number rounded to a tenth of a pixel."""
     return f"{value:.1f}".removesuffix(".0")
 
 

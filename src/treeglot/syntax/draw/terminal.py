@@ -22,7 +22,7 @@ ANSI: dict[Role, str] = {
     "strong": "1;36",
 }
 
-# What stands for a character that the terminal's encoding lacks.
+# Replacements for characters that the terminal's encoding lacks.
 PLAIN = str.maketrans(
     {**dict.fromkeys("╵╷│", "|"), **dict.fromkeys("╴╶─", "-"), **dict.fromkeys("┘┐┤└┌├┴┬┼", "+")}
     | {"▼": "v", "■": "#", "·": ".", "←": "<"}
@@ -46,7 +46,7 @@ class Screen:
     encoding: str = "utf-8"
 
     def readable(self, text: str) -> str:
-        """`text` without control characters, and with what the encoding lacks escaped."""
+        """`text` with control characters and unencodable characters escaped."""
         return printable(text).encode(self.encoding, "backslashreplace").decode(self.encoding)
 
     def glyphs(self, text: str) -> str:

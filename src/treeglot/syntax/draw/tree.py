@@ -35,7 +35,7 @@ class Outline:
         return self.sizes[node] == 1
 
     def is_tag(self, node: int) -> bool:
-        """Whether one word alone is below `node`."""
+        """Whether exactly one word is below `node`."""
         return self.sizes[node] == 2
 
     def role(self, node: int) -> Role:

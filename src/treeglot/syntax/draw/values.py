@@ -38,8 +38,8 @@ def to_text(
     """The value drawn in characters.
 
     `layout` is across the screen, down it, or across when it fits; `source` and `target` are the words of an alignment.
-    A forest is a table of its edges, and below it, if `best_tree` is wanted, its best tree. What has more nodes, words
-    or edges than `limit` is refused, but the table of a forest is cut and says so.
+    A forest is a table of its edges, and below it, if `best_tree` is wanted, its best tree. Values with more nodes,
+    words or edges than `limit` are refused. The table of a forest is truncated instead, and says so.
 
     >>> print(to_text(Tree.parse("(S (NP (PRP I)) (VP (VBP run)))")))
        S
@@ -68,7 +68,7 @@ def to_text(
 
 
 def to_svg(value: Value, *, limit: int | None = None, source: Words = None, target: Words = None) -> str:
-    """The value as an SVG document; what has more nodes, words or edges than `limit` is refused.
+    """The value as an SVG document. Values with more nodes, words or edges than `limit` are refused.
 
     >>> to_svg(Tree.parse("(S (NP (PRP I)) (VP (VBP run)))")).count("<text")
     7

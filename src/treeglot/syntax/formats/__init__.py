@@ -72,7 +72,7 @@ class Records(Iterator[T], Generic[T]):
         return [FormatError(self.file, line, problem) for line, problem in self._reader.problems]
 
     def line_of(self, number: int) -> int:
-        """The line on which a record ends, both counted from 1; 0 where that cannot be told.
+        """The line on which a record ends, both counted from 1; 0 if unknown.
 
         The file is read once more: this is for messages.
         """
@@ -190,7 +190,7 @@ def read_parallel(*files: PathLike | tuple[PathLike, str], skip_bad: bool = Fals
 
 
 def missing_hint(path: PathLike, format: str | None = None) -> str:
-    """What may have put a file out of step with others, to end a message with.
+    """Possible reasons why files have different numbers of records, for the end of a message.
 
     >>> missing_hint("dev.tree")
     '; blank lines are no records: (()) stands for a missing tree'

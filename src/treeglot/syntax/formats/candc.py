@@ -105,7 +105,7 @@ class CandC(LineRecords[Dependency]):
     def _arcs(self, number: int, line: str, words: list[str]) -> list[tuple[int, int]]:
         parts = line.removeprefix("(").removesuffix(")").split()
         if not parts:
-            raise BadRecordError(number, f"{line!r} is no dependency or relation")
+            raise BadRecordError(number, f"{line!r} is not a dependency or relation")
         if len(parts) >= 4 and _WORD.fullmatch(parts[0]) and _SLOT.fullmatch(parts[2]):
             predicate, argument = (self._place(number, part, words, 1) for part in (parts[0], parts[3]))
             try:
@@ -132,7 +132,7 @@ class CandC(LineRecords[Dependency]):
     def _place(self, number: int, text: str, words: list[str], first: int) -> int:
         match = _WORD.fullmatch(text)
         if match is None:
-            raise BadRecordError(number, f"{text[:40]!r} is no word with its number, such as dog_2")
+            raise BadRecordError(number, f"{text[:40]!r} is not a word with its number, such as dog_2")
         place = int(match[2]) - first
         if not 0 <= place < len(words) or words[place] != match[1]:
             raise BadRecordError(number, f"{text[:40]!r} is not in the sentence: its words count from {first}")

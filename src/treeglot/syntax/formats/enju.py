@@ -250,7 +250,9 @@ class EnjuStandOff(_Sentences):
             return None
         fields = line.split("\t")
         if len(fields) != 3 or not (_OFFSET.fullmatch(fields[0]) and _OFFSET.fullmatch(fields[1])):
-            raise BadRecordError(number, f"{line[:40]!r} is no annotation; expected BEGIN, END, element between tabs")
+            raise BadRecordError(
+                number, f"{line[:40]!r} is not an annotation; expected BEGIN, END, element between tabs"
+            )
         begin, end = int(fields[0]), int(fields[1])
         name, _, rest = fields[2].strip().partition(" ")
         if name not in ("sentence", "cons", "tok"):
@@ -286,7 +288,7 @@ class EnjuStandOff(_Sentences):
 
 
 def _annotated(path: str) -> str:
-    """The text that offsets count in: its characters as they are, but for a byte order mark."""
+    """The text that offsets refer to, without a byte order mark."""
     data = b"".join(read_chunks(path)).removeprefix(codecs.BOM_UTF8)
     try:
         return data.decode()
@@ -309,7 +311,7 @@ def _attributes(text: str, number: int) -> dict[str, str]:
         found[match[1]] = _unescape(match[2])
         at = match.end()
     if text[at:].strip():
-        raise BadRecordError(number, f'{text[at:].strip()[:40]!r} is no attribute; expected NAME="VALUE"')
+        raise BadRecordError(number, f'{text[at:].strip()[:40]!r} is not an attribute; expected NAME="VALUE"')
     return found
 
 

@@ -16,7 +16,7 @@ KEPT = 100  # problems of skipped records
 
 
 class BadRecordError(Exception):
-    """What is wrong with the record at hand, and in which line."""
+    """The problem of the current record, and its line."""
 
     def __init__(self, line: int, problem: str) -> None:
         super().__init__(line, problem)

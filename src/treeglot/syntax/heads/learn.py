@@ -34,8 +34,8 @@ class LearntHeads:
 def learn_heads(pairs: Iterable[tuple[Tree, Dependency]], name: str = "learnt.heads") -> LearntHeads:
     """The head table that best gives the dependencies of trees; `name` is the table's in messages.
 
-    Each rule is a list of steps that make no mistake, as far as there are such steps. So dependencies that a head table
-    can make are made by the learnt one, too.
+    Each rule is a list of steps that make no mistake, as far as there are such steps. So the learnt table reproduces
+    all dependencies that some head table can produce.
 
     >>> tree = Tree.parse("(S (NP (DT the) (NN dog)) (VP (VBZ sees) (NP (PRP me))))")
     >>> learnt = learn_heads([(tree, Dependency.from_brackets("((the) dog) sees (me)"))])
