@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +16,9 @@ from treeglot.base import toml
 from treeglot.cli import main
 from treeglot.cli.app import COMMANDS, build_command
 from treeglot.decode.weights import read_weights
-from treeglot.models import KINDS, Kind, kind
+from treeglot.models import KINDS, Kind, kind, load
 from treeglot.rules import score, sql
+from treeglot.sample import read_pairs
 from treeglot.text import TextSettings, TextSide, languages
 
 TOP = Path(__file__).parents[1]
@@ -63,6 +65,41 @@ def test_the_first_tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         done.append(words[0])
     assert done == ["sample", "train", "translate", "score", "train", "translate", "score", "translate"]
     assert "<svg" in Path("why.html").read_text()
+
+
+@pytest.mark.filterwarnings("ignore::treeglot.lm.train.DiscountWarning")  # the corpus is small
+def test_the_second_tutorial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With English words as if they were German ones. Documents, books and the service have tests of their own."""
+    monkeypatch.chdir(tmp_path)
+    english = [re.sub(r" (\W)", r"\1", " ".join(pair.target).capitalize()) for pair in read_pairs(160)]
+    Path("all.en").write_text("".join(f"{line}\n" for line in english))
+    Path("all.de").write_text("".join(re.sub(r"(\w+)", r"\1en", line) + "\n" for line in english))
+    page = TOP / "docs/tutorials/your-language-pair.md"
+    text = page.read_text(encoding="utf-8").replace("\\\n", " ").replace("N=500", "N=20")
+    done, shell = [], "true"
+    for line in re.findall(r"^    (\S.*)$", text, re.MULTILINE):
+        words = shlex.split(line)
+        if words[0] == "treeglot":
+            if words[1] in ("align-sentences", "serve") or "page.html" in words:
+                continue
+            subprocess.run(["bash", "-euc", shell], check=True)
+            shell = "true"
+            assert main(words[1:]) == 0, line
+            done.append(words[1])
+        elif words[0] not in ("curl", "-d", "echo"):
+            shell += f"\n{line}"
+    assert done == ["clean", "train", "translate", "score", "why", "learn", "check-corrections"]
+    assert len(Path("dev.de").read_text().splitlines()) == len(Path("test.en").read_text().splitlines()) == 20
+    assert Path("de-en/glossary.tsv").read_text() == "Wiese\tmeadow\n"
+    capsys.readouterr()
+    for source, target in (
+        ("Ein Hund läuft über die Straße.", "A dog runs across the street."),  # as taught
+        ("Ein Hund läuft über die Wiese.", "meadow"),
+    ):
+        assert source in text
+        assert target in load("de-en").translate(source).text
 
 
 @pytest.mark.filterwarnings("ignore::treeglot.lm.train.DiscountWarning")  # the corpus is small
