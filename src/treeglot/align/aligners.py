@@ -154,7 +154,7 @@ class Eflomal:
 
 
 def _write_numbers(path: Path, sentences: Sentences) -> None:
-    """What eflomal reads: the numbers of sentences and of words, then each sentence as its length and numbers."""
+    """eflomal's input: the numbers of sentences and words, then each sentence as its length and word numbers."""
     numbers: dict[str, int] = {}
     lines = [[numbers.setdefault(word, len(numbers)) for word in sentence] for sentence in sentences]
     with path.open("w") as stream:

@@ -32,7 +32,7 @@ class PhraseKinds:
     tree_to_tree: int  # both are
 
     def share(self, kind: str) -> float:
-        """In percent of the most that nest.
+        """The share in percent of the largest nested set.
 
         >>> PhraseKinds(1, 10, 5, 4, 4, 3).share("tree_to_tree")
         60.0

@@ -1,4 +1,4 @@
-"""What is substituted into what in the derivations of systems with soft syntax (Chiang 2010, tables 4 to 6)."""
+"""Substitutions in the derivations of systems with soft syntax (Chiang 2010, tables 4 to 6)."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Machines(Protocol):
     """Where tasks run."""
 
     def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
-        """What `function(shared, item)` gives for each item, in order. Other machines may call it, more than once."""
+        """Yield `function(shared, item)` for each item, in order. Other machines may call it, more than once."""
 
     def calls_at_once(self) -> int:
         """The number of calls of `map`'s function that share the memory and cores of one process or machine."""
@@ -51,7 +51,7 @@ class Job(Protocol):
     """The work on each shard: a value that is sent to the machines. Its `repr` distinguishes it from other jobs."""
 
     def open(self) -> Any:
-        """What all shards of a process need, such as a model."""
+        """Open what all shards of a process share, such as a model."""
 
     def run(self, opened: Any, records: Any, first: int, threads: int, part: Path) -> dict[str, Any]:
         """Write the part of some records, which `first` records precede. Gives what JSON can hold, for the driver."""
@@ -95,7 +95,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Work:
-    """What all tasks of a job have in common; a process opens the job once for each `opening`."""
+    """The data that all tasks of a job share. A process opens the job once for each `opening`."""
 
     folder: Path = field(compare=False)
     digest: str = field(compare=False)  # of the program and the job

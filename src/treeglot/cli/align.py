@@ -291,7 +291,7 @@ def _write_lexicon(aligner: Aligner, path: Path) -> None:
 
 
 def _state(out: Path, save: Path | None) -> Path | None:
-    """Where a run keeps what a later one continues from."""
+    """The folder for the state of an interrupted run."""
     if save is not None:
         return save / "state"
     beside = out.resolve()

@@ -69,7 +69,7 @@ class CommandGroup(TyperGroup):
         return {word: self.prefix + word for word in words}
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """In the order of `COMMANDS`, not of the alphabet."""
+        """The names in the order of `COMMANDS`, not sorted."""
         return list(self.names())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -182,7 +182,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def describe(error: Exception) -> tuple[str, int]:
-    """What to tell the user about `error`, and the exit code: 1 for bad input, 2 for bad usage, 3 for no memory."""
+    """The message for `error`, and the exit code: 1 for bad input, 2 for bad usage, 3 for no memory."""
     # Typer carries its own click or uses the shared one: this is the usage error of the one it uses.
     cli_usage_error: Any = typer.BadParameter.__bases__[0]
     if isinstance(error, cli_usage_error):

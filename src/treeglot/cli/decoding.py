@@ -50,7 +50,7 @@ def searched(options: SearchOptions, **given: float | bool | None) -> SearchOpti
 
 @dataclass(frozen=True)
 class Output:
-    """What is written of each sentence, and where: options of `translate` and `decode`."""
+    """Options of `translate` and `decode`: what to write for each sentence, and where."""
 
     out: Out = Path("-")
     kbest: Annotated[
@@ -314,7 +314,7 @@ def _write_dependencies(path: Path, trees: list[Dependency | None]) -> None:
 
 
 def render(translation: Translation, number: int, output: Output) -> str:
-    """What is printed for one sentence."""
+    """The output for one sentence."""
     from treeglot.decode.kbest import Entry
     from treeglot.decode.translation import as_object
 

@@ -1,4 +1,4 @@
-"""What the `lm` commands do when the model is over dependency trees."""
+"""The `lm` commands for models over dependency trees."""
 
 from __future__ import annotations
 

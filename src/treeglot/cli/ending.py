@@ -27,7 +27,7 @@ class Told(BaseException):
     """A signal told the command to end."""
 
     def __init__(self, number: int) -> None:
-        """By the signal of that number."""
+        """`number` is the number of the signal."""
         super().__init__(number)
         self.code = 128 + number
 

@@ -32,7 +32,7 @@ SETTINGS: ContextVar[Settings] = ContextVar("settings")  # those of the command 
 
 
 def set_common(quiet: bool, debug: bool) -> None:
-    """What `--quiet` and `--debug` do; both may stand before and after the command's name."""
+    """The options `--quiet` and `--debug`, before or after the command's name."""
     settings().quiet |= quiet
     settings().debug |= debug
 

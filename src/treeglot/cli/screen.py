@@ -1,4 +1,4 @@
-"""What the terminal of this run can show, and pages of text on it."""
+"""The capabilities of the terminal, and pages of text on it."""
 
 from __future__ import annotations
 

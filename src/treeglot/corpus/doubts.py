@@ -40,7 +40,7 @@ class Doubts:
         self.same += other is not None and list(other) == list(words)
 
     def found(self) -> list[str]:
-        """What is wrong with most of the text, in words."""
+        """The problems of most of the text, in words."""
         if self.lines < FEWEST:
             return []
         of = f"of {self.lines:,} lines"

@@ -42,7 +42,7 @@ class ConsensusOptions(Options):
     )
 
     def ngram_weights(self) -> list[float]:
-        """Of n-grams of one word, of two …
+        """The weights of n-grams by length: one word, two words, …
 
         >>> ConsensusOptions(precision=0.5, ratio=0.5).ngram_weights()
         [0.5, 1.0, 2.0, 4.0]
@@ -61,7 +61,7 @@ class Agreement:
 
     @staticmethod
     def of(lists: Sequence[Sequence[Scored]], scale: float = 1.0) -> Agreement:
-        """From the lists of one sentence.
+        """Build from the lists of one sentence.
 
         >>> found = Agreement.of([[("a b", 0.0), ("a c", 0.0)], [("a b", -3.0)]])
         >>> found.texts, found.own.tolist()
@@ -79,7 +79,7 @@ class Agreement:
         return Agreement(self.texts, self.words, self.own[:, :lists], self.ngrams[:, :lists])
 
     def gains(self, options: ConsensusOptions) -> npt.NDArray[np.float64]:
-        """By text: what it gains if every list counts the same."""
+        """The gain of each text if every list counts the same."""
         return np.asarray(self.ngrams.mean(axis=1) @ options.ngram_weights() - self.words)
 
 

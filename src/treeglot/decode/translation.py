@@ -1,4 +1,4 @@
-"""What a translation is: its text, and all that explains it."""
+"""Translations: their text, and what explains it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SearchForest:
 
     @staticmethod
     def of(found: _core.SearchGraph | None) -> SearchForest:
-        """From what a search kept; an empty line has an empty forest."""
+        """Build from a search graph. An empty line has an empty forest."""
         if found is None:
             return SearchForest(Hypergraph.from_arrays([0], [0], [], None), floats([]), (), (), (), ())
         labels, spans, rules = tuple(found.labels), tuple(found.spans), tuple(map(str, found.steps))

@@ -223,7 +223,7 @@ class Translator:
         return self._decoder.reached(source, list(target))
 
     def runners_up(self, of: Translation) -> list[Hypothesis | None]:
-        """For each step of the search's best derivation: the best one that does not use its rule there.
+        """The best derivation without the rule of each step of the search's best derivation.
 
         None for local rules, and where the search kept no other.
         """
@@ -257,5 +257,5 @@ class Translator:
         return self._decoder.kbest(of, size, distinct)
 
     def forest(self, of: Translation, margin: float) -> SearchForest:
-        """What the search of a translation kept, within `margin` of its best hypothesis."""
+        """The search graph of a translation, within `margin` of its best hypothesis."""
         return SearchForest.of(self._decoder.graph(of, margin))

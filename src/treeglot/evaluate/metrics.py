@@ -30,7 +30,7 @@ Smooth: TypeAlias = Literal["none", "exp", "add-one", "add-one-length"]
 
 @dataclass(frozen=True)
 class Metric(Options, ABC):
-    """What is counted in a sentence and how the sum of all counts is scored."""
+    """A metric: the counts of a sentence, and the score of their sum."""
 
     name: ClassVar[str]
     lowercase: bool = option(False, "compare without regard to case")
@@ -198,7 +198,7 @@ class References(ABC):
 
 
 class BleuReferences(References):
-    """Those of BLEU, in the core."""
+    """Prepared references for BLEU, in the core."""
 
     def __init__(self, metric: Bleu, references: Sequence[Sequence[str]]) -> None:
         """One list of sentences for each translation of the whole text."""
@@ -220,7 +220,7 @@ class BleuReferences(References):
 
 
 class SacreReferences(References):
-    """Those of a metric whose statistics sacreBLEU counts."""
+    """Prepared references for a metric that sacreBLEU counts."""
 
     def __init__(self, metric: Metric, sacre: SacreMetric, references: Sequence[Sequence[str]]) -> None:
         """One list of sentences for each translation of the whole text."""

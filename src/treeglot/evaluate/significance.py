@@ -30,7 +30,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """What paired bootstrap resampling found (Koehn 2004)."""
+    """The result of paired bootstrap resampling (Koehn 2004)."""
 
     wins: int  # samples on which the system is better than the baseline
     losses: int

@@ -75,7 +75,7 @@ class _Seen:
     bad_link: FormatError | None = None
 
     def counts(self, parsed: bool, compared: bool) -> dict[str, int]:
-        """As the step's result has them."""
+        """The counts for the step's result."""
         out = {"records": self.records}
         out |= {"unparsed": self.unparsed} if parsed else {}
         return out | ({"different": self.different} if compared else {})

@@ -15,7 +15,7 @@ from treeglot.tune import METHODS
 
 
 def conditions(recipe: Recipe, system: System) -> dict[str, Any]:
-    """What a system has besides its model, by name."""
+    """The conditions of a system besides its model, by name."""
     tune = recipe.tuner(system)
     chosen = resolved(find_kind(system.kind).options, system.options)
     table = chosen.get("compile", {})

@@ -192,7 +192,7 @@ class Pipeline:
         self._note(planned, measures)  # first, so that no finished step is without it
 
     def timings(self) -> dict[str, dict[str, float]]:
-        """What each step took when it ran, by key: seconds of wall time and of the processor, and what it measured."""
+        """The measurements of each step by key: wall time and CPU time in seconds, and its own figures."""
         try:
             return read_json(self.folder / TIMINGS)
         except (OSError, FormatError):  # nothing depends on them

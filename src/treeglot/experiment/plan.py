@@ -48,7 +48,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a step costs: the least and the most that the measured texts say."""
+    """The cost of a step: the smallest and largest value over the measured texts."""
 
     step: str
     does: str

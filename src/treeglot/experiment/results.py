@@ -1,4 +1,4 @@
-"""What an experiment found, for programs, terminals and notebooks."""
+"""Results of an experiment, for programs, terminals and notebooks."""
 
 from __future__ import annotations
 

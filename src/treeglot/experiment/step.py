@@ -43,7 +43,7 @@ Input: TypeAlias = Path | Output
 
 @dataclass(frozen=True)
 class Means:
-    """What a run may use; none of it changes results."""
+    """The resources of a run. They do not change results."""
 
     threads: int
     memory: int
@@ -52,7 +52,7 @@ class Means:
 
 @dataclass(frozen=True)
 class Task:
-    """What a step is given when it runs."""
+    """The inputs of a running step."""
 
     inputs: Mapping[str, Path]
     digests: Mapping[str, str]  # of the inputs: of a file its content's, of a step's result the step's key
@@ -90,7 +90,7 @@ class Identity:
         return blake2b(self.to_json().encode(), digest_size=DIGEST).hexdigest()
 
     def to_json(self) -> str:
-        """As the file `step.json` has it."""
+        """The content of `step.json`."""
         return json.dumps(self.__dict__, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
     @staticmethod

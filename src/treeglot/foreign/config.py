@@ -33,7 +33,7 @@ _NOT_DONE = {
 
 @dataclass
 class ForeignConfig:
-    """What a configuration says; files as they can be opened from here."""
+    """The content of a configuration. Paths are relative to the current folder."""
 
     settings: ForeignSettings = field(default_factory=ForeignSettings)
     grammars: list[Path] = field(default_factory=list)

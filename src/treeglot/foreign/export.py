@@ -75,7 +75,7 @@ def export(model: Model, folder: PathLike, format: FormatName, *, test: Iterable
 
 
 class _Writer:
-    """What all formats have in common."""
+    """The common part of all formats."""
 
     def __init__(self, model: Model, folder: Path, format: FormatName, test: list[Source] | None) -> None:
         self.model, self.folder, self.format, self.test = model, folder, format, test
@@ -112,7 +112,7 @@ class _Writer:
         return Exported(self.folder, path, len(rules))
 
     def write_lm(self) -> None:
-        """With words as the rules have them."""
+        """Write the language model with the words of the rules."""
         model = self.translator.lm
         assert model is not None
         model.write_arpa(self.folder / LM)
@@ -342,7 +342,7 @@ _WRITERS: Mapping[str, type[_Writer]] = {"cdec": _Cdec, "joshua": _Joshua, "mose
 
 
 def _names(features: Sequence[str]) -> dict[str, str]:
-    """What features are called in grammars: without what separates names from values there."""
+    """The names of features in grammars, without the separator of names and values."""
     names = {name: "".join("_" if c in " \t\n=;|" else c for c in name) for name in features}
     taken: dict[str, str] = {}
     for name, written in names.items():
@@ -353,7 +353,7 @@ def _names(features: Sequence[str]) -> dict[str, str]:
 
 
 def _symbols(source: Source) -> list[str]:
-    """What a table's source sides are made of: words, and brackets of fragments."""
+    """The symbols of a table's source sides: words, and brackets of fragments."""
     if isinstance(source, str):
         return source.split()
     if isinstance(source, ParseForest):

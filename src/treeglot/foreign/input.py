@@ -91,7 +91,7 @@ def input_tree(line: str, decoder: Decoder) -> Line:
 
 
 def _at_bars(line: str, decoder: Decoder) -> tuple[str, bool]:
-    """What is before |||, which Joshua has between blanks, and whether there is one."""
+    """The text before ||| (between blanks for Joshua), and whether there is one."""
     at = line.find("|||")
     while decoder == "joshua" and at >= 0:
         if at > 0 and line[at - 1].isspace() and (line[at + 3 : at + 4].isspace() or at + 3 == len(line)):

@@ -212,7 +212,7 @@ class ForeignTranslator:
         return input_line(source, self.foreign.decoder, self._source_words, self.options.markup)
 
     def _marked(self, source: Source) -> Source:
-        """With <s> and </s> around its words, if the rules have these."""
+        """Put <s> and </s> around the words, if the rules have them."""
         if not self._marks:
             return source
         if isinstance(source, str):
@@ -253,7 +253,7 @@ def _passed(weights: ForeignWeights, definition: Definition) -> list[tuple[str, 
 
 
 def _unmarked(hypothesis: Hypothesis) -> Hypothesis:
-    """Without <s> and </s> in the text; spans count the sentence's words."""
+    """Remove <s> and </s> from the text. Spans count the sentence's words."""
     words, given_by = hypothesis.text.split(" "), hypothesis.given_by
     begin = 1 if words[0] == "<s>" else 0
     end = len(words) - (1 if len(words) > begin and words[-1] == "</s>" else 0)

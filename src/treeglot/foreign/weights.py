@@ -130,7 +130,7 @@ class ForeignWeights:
         return self.added(0)
 
     def added(self, words: int) -> float:
-        """What the other decoder adds to the score of a sentence of so many words."""
+        """What the other decoder adds to the score of a sentence with this number of words."""
         found = ((self.terms[name], weight) for name, weight in self.weights.items() if name in self.terms)
         return sum(weight * (term.constant + words * term.of.get(SOURCE_WORDS, 0.0)) for term, weight in found)
 

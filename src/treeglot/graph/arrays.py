@@ -1,4 +1,4 @@
-"""What the functions of this folder take as arrays."""
+"""Array arguments of this folder's functions."""
 
 from __future__ import annotations
 

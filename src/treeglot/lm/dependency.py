@@ -45,12 +45,12 @@ class DependencyModel(CompiledModel[_core.DependencyModel]):
 
     @property
     def unit(self) -> Unit:
-        """What it is over: `words` or `tags`."""
+        """Its units: `words` or `tags`."""
         return "words" if self.core.unit == DependencyUnit.words else "tags"
 
     @property
     def conditioning(self) -> Conditioning:
-        """What a child is predicted from: `sibling` or `trigram`."""
+        """The context of a child: `sibling` or `trigram`."""
         return "sibling" if self.core.conditioning == DependencyConditioning.sibling else "trigram"
 
     def __repr__(self) -> str:

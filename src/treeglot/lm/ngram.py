@@ -33,7 +33,7 @@ KENLM_MAGIC = b"mmap lm http://kheafield.com/code"
 
 
 class WordScore(NamedTuple):
-    """What a model says of a word in its context."""
+    """The score of a word in its context."""
 
     log10: float
     length: int  # of the n-gram that was found, the word included

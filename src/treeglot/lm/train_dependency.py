@@ -39,7 +39,7 @@ class DependencyLmOptions(Options):
 
 @dataclass(frozen=True)
 class DependencyTraining:
-    """What training made: the models of left children, right children and roots, and what they were made from."""
+    """The result of training: models of left children, right children and roots, and counts of the data."""
 
     left: EstimatedNgrams
     right: EstimatedNgrams

@@ -23,7 +23,7 @@ LEAST = 20  # sentences
 
 @dataclass(frozen=True)
 class Fitted:
-    """What a fit was made from, and how well each half of it predicts the other."""
+    """The data of a fit, and how well each half predicts the other."""
 
     sentences: int
     words: int

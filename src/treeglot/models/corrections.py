@@ -35,7 +35,7 @@ def warn_of_problems(model: Model, changed: Sequence[int]) -> None:
 
 
 def problems(model: Model, changed: Sequence[int], first: int = 0) -> Iterator[str]:
-    """What is wrong with corrections of a model, from the `first` on, with their places."""
+    """The problems of a model's corrections from the `first` on, with their places."""
     held = model.corrections
     if held is None:
         return

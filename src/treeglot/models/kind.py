@@ -127,7 +127,7 @@ class Kind:
         return dataclasses.replace(given, **self.fixed)
 
     def pair_needs(self, options: Any) -> Needs:
-        """What is needed of sentence pairs with these options."""
+        """The parts of sentence pairs that these options need."""
         given = {f.name: getattr(options, f.name) for f in dataclasses.fields(Needs) if hasattr(options, f.name)}
         return dataclasses.replace(self.needs, **given)
 

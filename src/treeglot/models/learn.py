@@ -186,12 +186,12 @@ class Learner:
 
     @cached_property
     def options(self) -> Any:
-        """Those that the model was trained with."""
+        """The options that the model was trained with."""
         return training_options(self.model.directory, self.kind)
 
     @cached_property
     def rules(self) -> RuleLearner:
-        """What extracts rules and gives them features."""
+        """The learner that extracts rules and gives them features."""
         table, _ = Corrections(()).apply(self.model.translator.table)  # without what was learnt before
         limit = self.model.translator.options.span_limit
         longest = min(limit, LONGEST) if limit > 0 else LONGEST

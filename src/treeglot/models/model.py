@@ -406,7 +406,7 @@ class Model:
         return made, list(problems(made, changed, first))
 
     def _corrected(self, given: Corrections | None) -> tuple[Model, list[int]]:
-        """With these corrections, and how many rules each changed."""
+        """The model with these corrections, and the number of rules that each changed."""
         if given is None and self.file.on_demand:
             return self._with(self.translator), []
         self.need_table("corrections")

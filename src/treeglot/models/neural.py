@@ -39,7 +39,7 @@ PARSES = ("", "constituents", "dependencies")  # that a network sees, by number
 
 @dataclass(frozen=True)
 class NeuralWord:
-    """What the neural model gives a word of an output. A lexical one gives it to the translation of a source word."""
+    """The network's score of an output word. A lexical network scores the translation of a source word."""
 
     word: str  # </s> at the end; <none> for a source word without translation
     source: str  # the source word that it is affiliated with; </s> at the end
@@ -73,7 +73,7 @@ def usual_name(model: _core.JointModel) -> str:
 
 
 def seen_parse(model: _core.JointModel, found: _core.Translation) -> SourceParse | None:
-    """What a network saw of a translated sentence; None for one that sees no parses."""
+    """The parse context of a translated sentence for a network; None if it sees no parses."""
     if model.facts["parse"] == PARSES.index("dependencies") and not isinstance(found.given, Dependency):
         return found.tree or Dependency([], [], [])  # a failed parse says nothing
     return found.given if isinstance(found.given, ParseForest | Dependency) else None
@@ -116,7 +116,7 @@ def without_neural(weights: Mapping[str, float], name: str = "") -> dict[str, fl
 
 
 def parses_of(kind: Kind) -> str:
-    """What a network can see of the parses that a kind of model translates, or nothing.
+    """The parse information that a network can see for a kind of model, or none.
 
     >>> from treeglot.models.kinds import KINDS
     >>> parses_of(KINDS["c2s"]), parses_of(KINDS["dep2str"]), parses_of(KINDS["hiero"])

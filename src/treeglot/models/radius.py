@@ -29,7 +29,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Radius:
-    """What corrections do to sentences. Scores are of the sentences that can change, by name, before and after."""
+    """The effect of corrections on sentences. Scores are those of the sentences that can change, before and after."""
 
     sentences: int
     touched: tuple[int, ...]  # sentences that can change: these were translated

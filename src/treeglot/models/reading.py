@@ -175,7 +175,7 @@ class Reader:
         return spans, sentences, units, kept
 
     def inputs(self, source: Given) -> tuple[list[Source], list[list[str]]]:
-        """What the decoder takes for the sentences of a text or a parse, and their words with the case of the text."""
+        """The decoder's input for the sentences of a text or a parse, and their words in the original case."""
         if self.text is None:
             inputs, _ = self.ready([_words(source)])
             return inputs, [_words_of(each) for each in inputs]
@@ -219,7 +219,7 @@ class Reader:
         return folded
 
     def _marks(self, kept: Mapping[int, Kept]) -> dict[int, list[Mark]]:
-        """By sentence, the words whose translations are given."""
+        """The words with given translations, by sentence."""
         return {number: found for number, given in kept.items() if (found := list(self._given_marks(given)))}
 
     def _given_marks(self, given: Kept) -> Iterator[Mark]:

@@ -218,7 +218,7 @@ def _filter(kind: Kind, path: Path, options: Any) -> SourceFilter:
 
 
 def parts_folder(place: Path) -> Path:
-    """Where the parts of an extraction by an engine are, until the model is complete."""
+    """The folder of an engine's parts, until the model is complete."""
     resolved = place.resolve()
     return resolved.with_name(f".{resolved.name}.parts")
 

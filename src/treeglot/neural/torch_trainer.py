@@ -113,7 +113,7 @@ class TorchLearner:
         return (log_sums - right + self.options.penalty * log_sums.square()).sum()
 
     def _kept(self, units: Any, kept: Any, scale: float) -> Any:
-        """What dropout leaves of the units."""
+        """The units after dropout."""
         return units * (self._tensor(kept).reshape(units.shape) * scale) if len(kept) else units
 
     def _tensor(self, numbers: Any) -> Any:

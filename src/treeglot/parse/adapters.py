@@ -176,7 +176,7 @@ class BeneparParser(Adapter[Tree]):
             yield self._tree(found, words)
 
     def _tree(self, found: Any, words: Sequence[str]) -> Tree:
-        """From NLTK's: with the words as they were given, as benepar escapes brackets in those that it prints."""
+        """Convert NLTK's tree, with the given words, because benepar escapes brackets."""
         leaves = found.leaves()
         if len(leaves) != len(words):
             raise TreeglotError(
@@ -207,7 +207,7 @@ def _require(module: str, extra: str) -> Any:
 
 
 def _udpipe(model: str) -> UdpipeParser:
-    """From the file of a model."""
+    """Open the file of a model."""
     module = _require("ufal.udpipe", "udpipe")
     loaded = module.Model.load(model)
     if not loaded:
@@ -216,7 +216,7 @@ def _udpipe(model: str) -> UdpipeParser:
 
 
 def _spacy(model: str) -> SpacyParser:
-    """By the name of an installed pipeline, or its folder."""
+    """Open an installed pipeline by name, or its folder."""
     spacy = _require("spacy", "spacy")
     exclude = ["ner", "lemmatizer", "senter", "sentencizer"]
     parser: SpacyParser = SpacyParser.load(lambda name: spacy.load(name, exclude=exclude), model, "spacy")
@@ -227,7 +227,7 @@ def _spacy(model: str) -> SpacyParser:
 
 
 def _stanza(model: str) -> StanzaParser:
-    """By language, such as `en`; its models must have been downloaded with Stanza."""
+    """Open the pipeline of a language, such as `en`. Its models must have been downloaded with Stanza."""
     stanza = _require("stanza", "stanza")
     how = {"processors": "tokenize,pos,lemma,depparse", "tokenize_pretokenized": True}
     opened = lambda name: stanza.Pipeline(name, **how, download_method=None, verbose=False)  # noqa: E731
@@ -251,7 +251,7 @@ def _whole_pickles() -> Iterator[None]:
 
 
 def _benepar(model: str) -> BeneparParser:
-    """By the name that benepar knows, such as `benepar_en3`, or a file; benepar must have it already."""
+    """Open a model by its benepar name, such as `benepar_en3`, or a file. It must be downloaded already."""
     benepar = _require("benepar", "benepar")
     with _whole_pickles():
         parser: BeneparParser = BeneparParser.load(benepar.Parser, model, "benepar")
@@ -259,7 +259,7 @@ def _benepar(model: str) -> BeneparParser:
 
 
 def _supar(model: str) -> SuparParser:
-    """By the name that SuPar knows, such as `biaffine-dep-en`, or a file."""
+    """Open a model by its SuPar name, such as `biaffine-dep-en`, or a file."""
     supar = _require("supar", "supar")
     with _whole_pickles():
         parser: SuparParser = SuparParser.load(supar.Parser.load, model, "supar")

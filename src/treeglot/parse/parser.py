@@ -177,7 +177,7 @@ def _some(places: list[int], number: int) -> str:
 
 
 def _below_root(tree: Tree) -> Tree:
-    """Without a root over one node; a treebank may have ROOT over a phrase and a full stop, or over a word."""
+    """Remove a root over one node. A treebank may have ROOT over a phrase and a full stop, or over a word."""
     children = tree.root.children
     return children[0].subtree() if len(children) == 1 and not children[0].is_word else tree
 

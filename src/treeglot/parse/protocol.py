@@ -32,7 +32,7 @@ class Parser(Protocol[Parsed_co]):
 
     @property
     def name(self) -> str:
-        """What it is called in reports: the parser and its model."""
+        """Its name in reports: the parser and its model."""
         ...
 
     @property

@@ -312,7 +312,7 @@ def changing(path: PathLike) -> Iterator[None]:
 
 
 def _read(path: PathLike) -> Iterator[tuple[int, str, Correction | None]]:
-    """By line: its number, its text, and the correction unless it is a comment."""
+    """Yield the number and text of each line, and its correction unless it is a comment."""
     for number, line in enumerate(read_lines(path), start=1):
         try:
             comment = not line.strip() or line.startswith("#")

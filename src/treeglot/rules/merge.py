@@ -86,7 +86,7 @@ def _is_empty(file: pq.ParquetFile, column: str) -> bool:
 def _mergeable(
     corrections: Iterable[Correction], columns: set[str], max_scope: int
 ) -> tuple[dict[str, list[Correction]], tuple[Correction, ...]]:
-    """By source side, the corrections that a rule table can hold, in order; and the others."""
+    """The corrections that a rule table can hold, by source side and in order; and the others."""
     given = [(each, as_in_tables(each)) for each in corrections]
     probabilities = {name for name in columns if name.startswith(PROBABILITIES)}
     stay = {same.source for each, same in given if not probabilities.issuperset(name for name, _ in each.features)}

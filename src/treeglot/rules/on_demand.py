@@ -187,7 +187,7 @@ def _rules_of(
 
 
 def _open_indexes(path: Path) -> tuple[Mapping[str, Any], list[PairIndex]]:
-    """What `on_demand.json` says, and its indexes. If another process merges these meanwhile, it is read again."""
+    """Read `on_demand.json` and its indexes. If another process merges these meanwhile, it is read again."""
     while True:
         facts = read_facts(path)
         try:
@@ -205,7 +205,7 @@ def _indexed(bitext: Bitext, extract: HieroOptions) -> PairIndex:
 
 
 def read_facts(path: Path) -> Mapping[str, Any]:
-    """What `on_demand.json` says, with names of files in its own folder alone."""
+    """Read `on_demand.json`. It may name only files in its own folder."""
     fields = {"indexes": list, "extract": dict, "score": dict, "features": list, "demand": dict, "discounts": dict}
     facts: Mapping[str, Any] = read_json(path, **fields)
     names = facts["indexes"]

@@ -36,7 +36,7 @@ TALLIES = 64  # that a shard can be written in, at most
 
 @dataclass(frozen=True)
 class Shared:
-    """What all parts of an extraction have in common."""
+    """The data that all parts of an extraction share."""
 
     folder: Path
     extractor: str

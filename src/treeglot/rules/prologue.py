@@ -53,7 +53,7 @@ def _labels(value: Tree | ParseForest | Dependency) -> list[str]:
 
 
 class _SourceDependencies:
-    """What numbers the labels of head-dependents relations: tags, head words, and the widest relation."""
+    """Collects the labels of head-dependents relations: tags, head words, and the widest relation."""
 
     def __init__(self) -> None:
         self._tags: dict[str, None] = {}

@@ -35,7 +35,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Concordance:
-    """What was found for a phrase or a rule."""
+    """The result for a phrase or a rule."""
 
     pairs: int  # how many sentence pairs have it
     examples: tuple[Example, ...]  # the first of them

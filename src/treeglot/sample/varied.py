@@ -58,7 +58,7 @@ def varied(
 
 
 def _places(pair: SamplePair) -> dict[tuple[int, int], Kind]:
-    """Where other nouns can stand: words that have each other as their only link. In the order of the source side."""
+    """The places for other nouns: words that have each other as their only link. In source order."""
     links = sorted(pair.alignment)
     sources, targets = [i for i, _ in links], [j for _, j in links]
     found: dict[tuple[int, int], Kind] = {}

@@ -81,7 +81,7 @@ def read_markup(line: str) -> Protected:
 
 
 def addresses(text: str) -> list[Place]:
-    """Where pages and mailboxes are named.
+    """The spans of URLs and mail addresses.
 
     >>> addresses("See https://a.org/b?c=1, or write to me@a.org.")
     [(4, 23), (37, 45)]

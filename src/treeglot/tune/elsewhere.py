@@ -75,7 +75,7 @@ class RemoteTranslator:
 
     @property
     def signature(self) -> str:
-        """That of the translator: its machines do not change the result."""
+        """The signature of the translator. Machines do not change the result."""
         return self.like.signature
 
     def translate(self, sources: Sequence[Source], weights: Weights, kbest: int, hopes: Hopes | None = None) -> KBest:

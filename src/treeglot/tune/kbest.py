@@ -41,7 +41,7 @@ class KBest:
 
     @staticmethod
     def of(lists: Iterable[Sequence[Hypothesis]]) -> KBest:
-        """From lists of translations with their features by name.
+        """Build from lists of translations with their features by name.
 
         >>> kbest = KBest.of([[("a b", {"lm": -1.5}), ("b a", {"lm": -2.0, "words": 2})], []])
         >>> len(kbest), kbest.best()

@@ -32,7 +32,7 @@ class Pool:
     """
 
     def __init__(self, references: References) -> None:
-        """Without hypotheses, for sentences with these references."""
+        """An empty pool for sentences with these references."""
         self.references = references
         self.names: Sequence[str] = ()
         self.first: npt.NDArray[np.uint32] = np.zeros(len(references) + 1, dtype=np.uint32)
@@ -182,7 +182,7 @@ class _Batch:
         self.rows = _Rows(first, features, values)
 
     def keys(self) -> list[bytes]:
-        """What makes a hypothesis the same as another: sentence, translation and features."""
+        """The identity of a hypothesis: sentence, translation and features."""
         keys = []
         begin = self.rows.first.tolist()
         sentences = self.sentences.tolist()

@@ -89,7 +89,7 @@ def check_weights(weights: Iterable[str], known: Iterable[str]) -> None:
 
 
 def scores_of(scorers: Mapping[str, Scorer], pairs: Pairs, taken: Iterable[str] = ()) -> dict[str, list[float]]:
-    """What each scorer says of the pairs, by its name. Names in `taken` are those of other features.
+    """The scores of the pairs by scorer. Names in `taken` belong to other features.
 
     >>> scores_of({"short": lambda pairs: [-len(text) for _, text in pairs]}, [("das", "the"), ("haus", "house")])
     {'short': [-3.0, -5.0]}
@@ -138,7 +138,7 @@ class Reranked:
 
     @staticmethod
     def read(path: PathLike, sources: Sequence[str], scorers: Mapping[str, Scorer], size: int = 0) -> Reranked:
-        """Those of a file, `size` of each sentence at most; 0: all."""
+        """Read the lists of a file, at most `size` entries of each sentence; 0: all."""
         lists: list[list[tuple[str, float]]] = [[] for _ in sources]
         for number, entry in enumerate(read_kbest(path), 1):
             if entry.score is None:

@@ -216,7 +216,7 @@ async def translated(request: Request, served: Served, text: str, wish: Wish = W
 
 
 async def with_model(request: Request, served: Served, call: Callable[[Any], T]) -> T:
-    """What `call` gives for the model, in a thread of its own; its sentences take turns with others."""
+    """Run `call` for the model in a separate thread. Its sentences take turns with others."""
     model = InTurns(served.model, service_of(request).workers)
     try:
         return await asyncio.to_thread(call, model)
@@ -225,7 +225,7 @@ async def with_model(request: Request, served: Served, call: Callable[[Any], T])
 
 
 async def within(request: Request, work: Awaitable[T]) -> T:
-    """What `work` gives, unless the client leaves or the time is over: then it is cancelled."""
+    """The result of `work`. It is cancelled if the client leaves or time is up."""
     seconds = service_of(request).options.deadline
     task = asyncio.current_task()
     assert task is not None

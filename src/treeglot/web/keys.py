@@ -52,7 +52,7 @@ class Key(Options):
 
 
 def digest_of(key: str) -> str:
-    """What the file has of a key."""
+    """The entry of a key in the file."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -65,7 +65,7 @@ class Keys:
         self._keys: tuple[Key, ...] = ()
 
     def all(self) -> tuple[Key, ...]:
-        """Those of the file; none if there is no file."""
+        """The keys of the file; none if there is no file."""
         try:
             status = self.path.stat()
         except FileNotFoundError:
@@ -168,7 +168,7 @@ class Meter:
         return 60 * (min(amount, per_minute) - room) / per_minute if late else 0.0
 
     def _find(self, name: bytes, now: float) -> tuple[int, float, float]:
-        """Where a client is noted, how much it used and when; a new one takes the place seen least recently."""
+        """A client's slot, its use and its time. A new client takes the least recently used slot."""
         first = int.from_bytes(name[:4], "big") % (SLOTS - PROBED)
         places = range(first * SLOT.size, (first + PROBED) * SLOT.size, SLOT.size)
         seen = []

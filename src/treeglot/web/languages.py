@@ -8,7 +8,7 @@ from importlib.resources import files
 
 @cache
 def _table() -> dict[str, tuple[str, str]]:
-    """By code of two letters: the code of three, the English name."""
+    """The three-letter code and the English name of each two-letter code."""
     lines = (files("treeglot.web") / "languages.tsv").read_text(encoding="utf-8").splitlines()
     return {two: (three, name) for two, three, name in (line.split("\t") for line in lines)}
 
@@ -29,7 +29,7 @@ def normal(code: str) -> str:
 
 
 def candidates(code: str) -> list[str]:
-    """What a client may mean by a code: itself, then without region and script.
+    """The codes to try for a client's code: itself, then without region and script.
 
     >>> candidates("EN-US")
     ['en-us', 'en']

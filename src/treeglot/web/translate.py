@@ -1,4 +1,4 @@
-"""From a text to its sentences, and from their translations to that of the text."""
+"""From a text to its sentences, and from their translations to the translation of the text."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ ROOT, NO_HEAD = -1, -2
 
 @dataclass(frozen=True)
 class Arcs:
-    """What is drawn of a dependency analysis; it need not be a tree. `tags` and `relations` may be empty."""
+    """The drawn parts of a dependency analysis, which may be no tree. `tags` and `relations` may be empty."""
 
     words: Sequence[str]
     heads: Sequence[int]
@@ -22,7 +22,7 @@ class Arcs:
     groups: Sequence[int] = ()  # by word: the number of its group, if groups are shown
 
     def relation(self, word: int) -> str:
-        """What is written at the arc into `word`."""
+        """The text at the arc into `word`."""
         named = self.relations[word] if self.relations else ""
         if self.heads[word] == NO_HEAD:
             return "no head"

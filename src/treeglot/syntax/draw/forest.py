@@ -12,7 +12,7 @@ from treeglot.syntax.draw.terminal import Piece
 
 @dataclass(frozen=True)
 class Packed:
-    """What is drawn of a forest: nodes bottom-up (words among them), and edges grouped by head."""
+    """The drawn parts of a forest: nodes bottom-up (words among them), and edges grouped by head."""
 
     labels: Sequence[str]
     spans: Sequence[tuple[int, int]]

@@ -162,7 +162,7 @@ def _arcs(value: Dependency, limit: int | None, readable: Callable[[str], str] =
 
 
 def packed_forest(value: ParseForest, readable: Callable[[str], str] = _same) -> forest.Packed:
-    """What is drawn of a forest, its best tree marked."""
+    """The drawn parts of a forest, with its best tree marked."""
     graph = value.graph
     best = viterbi(graph, value.scores)
     first, tails = graph.first_tail.tolist(), graph.tails.tolist()
@@ -180,7 +180,7 @@ def packed_forest(value: ParseForest, readable: Callable[[str], str] = _same) ->
 def _links(
     value: Alignment, source: Words, target: Words, limit: int | None, readable: Callable[[str], str] = _same
 ) -> alignment.Links:
-    """Without words their positions stand for them."""
+    """The words, or their positions if there are none."""
     links = [(i, j) for i, j in value.links.tolist()]
     sizes = [
         1 + max((link[side] for link in links), default=-1) if words is None else len(words)

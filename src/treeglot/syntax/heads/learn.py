@@ -22,7 +22,7 @@ class LearntHeads:
     right: int  # of them: those whose heads the table finds
 
     def summary(self) -> str:
-        """What was learnt, in a line."""
+        """A summary in one line."""
         used = self.constituents - self.without_head
         share = 100 * self.right / max(1, used)
         return (
