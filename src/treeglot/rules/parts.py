@@ -82,7 +82,7 @@ def extract_in_parts(
     shard: int | None = None,
     report: Callable[[str], None] = lambda line: None,
 ) -> Extraction:
-    """Take the rules of `pairs` in shards of PAIRS pairs, or so many; scoring gives the same table as with `extract`.
+    """Take the rules of `pairs` in shards of PAIRS or `shard` pairs. Scoring gives the same table as with `extract`.
 
     `folder` must be the same on all machines of the engine. Parts that an earlier run finished there are kept if they
     were made by the same program of the same pairs, options and words. `threads` and `memory` are those of one machine;
