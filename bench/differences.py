@@ -2,7 +2,7 @@
 
 python bench/differences.py WORK c2d:c2s c2d-s2d:c2s-wf [--test test] --json bench/results/kind-differences.json
 
-WORK is the folder of a finished `treeglot run`. Its report compares all systems with one baseline. Claims of papers also
+WORK is the folder of a finished `treeglot run`. Its report compares all systems with one baseline. Papers' claims also
 need other pairs. Each pair is SYSTEM:BASELINE; the p-values are corrected for all pairs given (Holm).
 """
 
