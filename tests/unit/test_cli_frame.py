@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated
+from typing import Annotated, Literal
 
 import pytest
 import typer
@@ -102,6 +102,46 @@ def test_bad_usage(command, arguments: list[str], start: str) -> None:
     assert (code, out) == (2, "")
     assert message.lower().startswith(start)
     assert message.count("\n") == 1
+
+
+def chooses(
+    where: Annotated[Literal["here", "there"], typer.Option(help="Where.")] = "here",
+    share: Annotated[float | None, typer.Option(help="How much.", min=0, max=1)] = None,
+    paths: Annotated[list[Path] | None, typer.Option("--path", help="Which.")] = None,
+    loud: Annotated[bool | None, typer.Option(help="How.")] = None,
+) -> None:
+    """Print what was chosen."""
+    print(where, share, paths, loud)
+
+
+def test_words_become_values(command) -> None:
+    assert command(chooses) == (0, "here None None None\n", "")
+    given = ["--where", "there", "--share", "1e-1", "--path", "a", "--path", "b/", "--no-loud"]
+    assert command(chooses, *given) == (0, "there 0.1 [PosixPath('a'), PosixPath('b')] False\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--where", "nowhere"], "invalid value for '--where': 'nowhere' is unknown; expected one of here, there"),
+        (["--share", "half"], "invalid value for '--share': 'half' is not a number"),
+        (["--share", "2"], "share is 2.0; expected 0 to 1"),
+        (["--share", "nan"], "share is nan; expected a finite number, 0 to 1"),
+    ],
+)
+def test_bad_values_are_named(command, arguments: list[str], problem: str) -> None:
+    code, out, message = command(chooses, *arguments)
+    assert (code, out) == (2, "")
+    assert message.startswith(f"error: {problem}")
+
+
+def needs(path: Annotated[Path, typer.Argument(help="Which.")]) -> None:
+    """Print a path."""
+    print(path)
+
+
+def test_a_missing_argument_is_named(command) -> None:
+    assert command(needs) == (2, "", "error: missing argument 'PATH' (see treeglot try_it --help)\n")
 
 
 @dataclass(frozen=True)
@@ -208,7 +248,7 @@ def test_every_file_of_a_command_is_listed() -> None:
     """A command that is written but not named in COMMANDS is nowhere to be seen."""
     files = {path.stem for path in Path(app.__file__).parent.glob("*.py")}
     machinery = {"__init__", "app", "board", "decoding", "dependency_model", "ending", "help", "machines", "output"}
-    machinery |= {"parameters", "places", "screen"}
+    machinery |= {"parameters", "places", "screen", "values"}
     listed = {re.sub("[ -]", "_", name) for names in app.COMMANDS.values() for name in names}
     assert files - machinery == listed
 

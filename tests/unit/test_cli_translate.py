@@ -1,6 +1,8 @@
 """`treeglot translate`: output forms, order, odd lines, weights that nothing has."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,21 @@ def source(tmp_path: Path) -> Path:
     path = tmp_path / "test.de"
     path.write_text("das ist haus\n\ndas Schloss\na\x07b\nhaus\n")
     return path
+
+
+def test_one_sentence_imports_nothing_heavy(model: Path) -> None:
+    """One sentence from the shell is quick: what it makes no use of is not imported."""
+    heavy = ["numpy", "rich", "pyarrow", "duckdb", "sacrebleu", "icu", "pydantic", "gzip", "html", "importlib.metadata"]
+    heavy += ["concurrent.futures", "xml.etree.ElementTree"]
+    own = ["align", "evaluate", "experiment", "foreign", "neural.train", "parse", "tune", "web"]
+    own += ["decode.draw", "documents.html", "models.options", "syntax.draw"]
+    script = (
+        "import sys; from treeglot.cli import main; main(sys.argv[1:])\n"
+        f"print([name for name in {[*heavy, *(f'treeglot.{name}' for name in own)]} if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", script, "translate", str(model), "-q"]
+    done = subprocess.run(command, input="das ist haus\n", capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("house is the\n[]\n", "")
 
 
 def test_lines_stay_in_order(model: Path, source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -62,16 +62,10 @@ def open_binary(path: PathLike) -> IO[bytes]:
 
 def read_chunks(path: PathLike, size: int = CHUNK) -> Iterator[bytes]:
     """Yield the decompressed bytes of `path` in chunks. Damaged compression raises `FormatError`."""
-    import zlib
-
     name = os.fspath(path)
     suffix = Path(without_query(name)).suffix
     longest_line()  # the core reads the same variable
-    damaged: tuple[type[Exception], ...] = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
-    if suffix == ".zst":
-        import zstandard
-
-        damaged = (zstandard.ZstdError, EOFError)
+    damaged = _damage(suffix)
     with open_binary(path) as stream:
         # Read what a pipe has now; do not wait for `size` bytes.
         read = stream.read if suffix in COMPRESSED else getattr(stream, "read1", stream.read)
@@ -90,6 +84,23 @@ def read_chunks(path: PathLike, size: int = CHUNK) -> Iterator[bytes]:
                 Pause.waits = waits
             if chunk:
                 yield chunk
+
+
+def _damage(suffix: str) -> tuple[type[Exception], ...]:
+    """What decompressing damaged bytes raises."""
+    match suffix:
+        case ".gz":
+            import zlib
+
+            return EOFError, gzip.BadGzipFile, zlib.error
+        case ".xz":
+            return EOFError, lzma.LZMAError
+        case ".zst":
+            import zstandard
+
+            return EOFError, zstandard.ZstdError
+        case _:
+            return ()
 
 
 def read_lines(path: PathLike) -> list[str]:

@@ -113,8 +113,11 @@ def summary(path: str) -> str:
 def build_command(path: str) -> Any:
     """The command for "lm train": the function lm_train of cli/lm_train.py."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(path.split()[-1], cls=help.PlainCommand, context_settings=help.WIDTH)(expand(load(path)))
-    return typer.main.get_command(app)
+    function = expand(load(path))
+    app.command(path.split()[-1], cls=help.PlainCommand, context_settings=help.WIDTH)(function)
+    command: Any = typer.main.get_command(app)
+    command.annotations = function.__annotations__
+    return command
 
 
 def build_group(path: str) -> Any:
@@ -136,9 +139,8 @@ def build_group(path: str) -> Any:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; it always ends in an exit code and at most one message."""
-    command = build_group("")
     if "_TREEGLOT_COMPLETE" in os.environ:
-        command.main(prog_name="treeglot")
+        build_group("").main(prog_name="treeglot")
     settings = Settings()
     before = SETTINGS.set(settings)
     # Words that the terminal cannot show come out escaped: showing something must not end in an exception.
@@ -147,7 +149,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         with told_to_end():
-            code = _invoke(command, sys.argv[1:] if arguments is None else arguments)
+            code = _invoke(sys.argv[1:] if arguments is None else arguments)
         if sys.stdout is not None:  # as after `>&-`
             sys.stdout.flush()
         return code
@@ -207,9 +209,31 @@ def describe(error: Exception) -> tuple[str, int]:
     return f"{type(error).__name__}: {error}; this is a bug in treeglot: --debug shows where it happened", 1
 
 
-def _invoke(command: Any, arguments: Sequence[str]) -> int:
+def find_command(arguments: Sequence[str]) -> str | None:
+    """The command that a command line begins with.
+
+    >>> find_command(["lm", "train", "text"]), find_command(["serve", "keys", "add"]), find_command(["serve", "models"])
+    ('lm train', 'serve keys add', 'serve')
+    >>> [find_command(line) for line in (["lm"], ["serve", "keys"], ["--quiet", "lm", "train"], [])]
+    [None, None, None, None]
+    """
+    known = {path for paths in COMMANDS.values() for path in paths}
+    found = ""
+    for word in arguments:
+        longer = f"{found} {word}".lstrip()
+        if longer not in known | GROUPS.keys():
+            break
+        found = longer
+    return found if found in known else None
+
+
+def _invoke(arguments: Sequence[str]) -> int:
+    """Run the command that is asked for; the group of all commands handles other lines."""
+    path = find_command(arguments)
+    command = build_group("") if path is None else build_command(path)
+    name, rest = ("treeglot", arguments) if path is None else (f"treeglot {path}", arguments[len(path.split()) :])
     try:
-        with command.make_context("treeglot", list(arguments)) as context:
+        with command.make_context(name, list(rest)) as context:
             command.invoke(context)
     except typer.Exit as end:
         return end.exit_code

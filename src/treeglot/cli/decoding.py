@@ -205,11 +205,13 @@ class Done:
 
     def add(self, given: Source, translation: Translation) -> None:
         """One more translation."""
-        from treeglot.decode.draw import to_html, to_svg
-
         if self.output.svg is not None and self.picture is None:
+            from treeglot.decode.draw import to_svg
+
             self.picture = to_svg(translation)
         if self.output.html is not None:
+            from treeglot.decode.draw import to_html
+
             self.drawn.append((f"sentence {self.number + self.first}", to_html(translation, given)))
         if self.output.dependencies is not None:
             self.trees.append(translation.dependency)
@@ -223,9 +225,10 @@ class Done:
     def draw(self) -> None:
         """Writes the page, the picture and the trees."""
         from treeglot.base.files import write_binary
-        from treeglot.syntax.draw import page
 
         if self.output.html is not None:
+            from treeglot.syntax.draw import page
+
             with write_binary(self.output.html) as stream:
                 stream.write(page(str(self.source), self.drawn).encode())
         if self.output.svg is not None and self.picture is not None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
 
 from treeglot.cli.output import is_terminal
+from treeglot.cli.values import parse_values
 
 WIDTH = {"max_content_width": 100, "help_option_names": ["--help", "-h"]}
 
@@ -49,7 +50,16 @@ def styled(text: str, **style: Any) -> str:
 
 
 class PlainCommand(TyperCommand):
-    """A command whose help is plain text."""
+    """A command whose help is plain text. `annotations` has the types of its parameters."""
+
+    annotations: Mapping[str, Any] = {}
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """With our own conversion of values. Completion parses incomplete lines, in which values may be wrong."""
+        if ctx.resilient_parsing:
+            return list(super().parse_args(ctx, args))
+        parse_values(self, ctx, args, self.annotations)
+        return []
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """By panel."""

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from treeglot.decode.matchers import match_augmented, match_dependents, match_forests
-from treeglot.models.kinds import find_kind
+from treeglot.models.kinds import kind_of_model
 from treeglot.models.steps import key_of
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class _Check:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.table = model.translator.table
-        self.matcher = find_kind(model.kind).matcher
+        self.matcher = kind_of_model(model.kind).matcher
         self.features: set[str] = set()  # that were reported
         self.weights = key_of(model.tuned)
         self.made = {each.lhs for each in model.corrections or () if each.action == "add"}

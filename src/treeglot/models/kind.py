@@ -17,17 +17,14 @@ from treeglot.corpus.parses import as_forest
 from treeglot.corpus.sources import read_sources
 from treeglot.decode.matchers import Setup, match_forests, match_strings
 from treeglot.decode.translator import Source
-from treeglot.models.options import model_options
-from treeglot.rules.engines import Engine
-from treeglot.rules.extract import Extraction
-from treeglot.rules.on_demand import check_options
-from treeglot.rules.sql import COLUMNS
 from treeglot.syntax import Dependency, ParseForest, Tree, heads, read
 from treeglot.syntax.head_style import head_style
 from treeglot.syntax.lattice import Lattice, LatticeForest
 
 if TYPE_CHECKING:
     from treeglot.lm.train_dependency import Unit
+    from treeglot.rules.engines import Engine
+    from treeglot.rules.extract import Extraction
 
 
 @dataclass(frozen=True)
@@ -69,6 +66,8 @@ class Kind:
     @cached_property
     def options(self) -> type[Any]:
         """The dataclass of its options."""
+        from treeglot.models.options import model_options
+
         unused = set() if self.needs != Needs() else {"skip_bad"}
         unused |= set() if self.finds_on_demand else {"on_demand", "demand"}
         unused |= set() if self.dependency_models else {"dependency_lm"}
@@ -94,6 +93,9 @@ class Kind:
 
     def validate(self, options: Any) -> None:
         """Refuses options that make no sense, before any work."""
+        from treeglot.rules.on_demand import check_options
+        from treeglot.rules.sql import COLUMNS
+
         self.extraction(options)
         for name in ("source_heads", "target_heads"):
             if hasattr(options, name):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from treeglot.base.errors import UsageError
 from treeglot.base.options import unknown
@@ -15,6 +15,9 @@ from treeglot.models.hiero import HIERO_KINDS
 from treeglot.models.kind import Kind
 from treeglot.models.s2d import S2D_KINDS
 from treeglot.models.t2t import T2T_KINDS
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 KINDS: dict[str, Kind] = {
     kind.name: kind for kind in (*HIERO_KINDS, *C2D_KINDS, *S2D_KINDS, *DEP2STR_KINDS, *T2T_KINDS)
@@ -36,6 +39,8 @@ def find_kind(name: str) -> Kind:
     >>> find_kind("hiero").summary
     'hierarchical phrases, no syntax'
     """
+    from importlib.metadata import entry_points
+
     if name == JOINT:
         raise UsageError("a joint model is made of trained ones, by treeglot join; expected the kind of one of them")
     if name in KINDS and name not in BUILT_IN:  # installed, and found before
@@ -56,6 +61,11 @@ def find_kind(name: str) -> Kind:
         raise UsageError(f"the kind of model {name!r} is {brought}; expected one package that brings it")
     KINDS[name] = _installed(*own.values())
     return KINDS[name]
+
+
+def kind_of_model(name: str) -> Kind:
+    """The kind of a model that is opened. Training has warned of packages that bring a built-in kind once more."""
+    return KINDS[name] if name in KINDS else find_kind(name)
 
 
 def _origin(entry: EntryPoint) -> str:

@@ -34,7 +34,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -56,7 +55,7 @@ from treeglot.decode.weights import Weights, read_weights, write_weights
 from treeglot.models.artefacts import ALIGNER, DEPENDENCY_MODELS, JOINED, SOURCE_HEADS, load_artefacts
 from treeglot.models.corrections import problems, warn_of_problems
 from treeglot.models.kind import Kind
-from treeglot.models.kinds import JOINT, find_kind
+from treeglot.models.kinds import JOINT, kind_of_model
 from treeglot.models.reading import Given, Reader, open_model_parser
 from treeglot.models.steps import stepped
 from treeglot.rules.corrections import CORRECTIONS, Correction, Corrections, changing
@@ -427,6 +426,8 @@ class Model:
         return Model(self.directory, self.file, translator, self.reader, *own)
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         from treeglot.syntax.draw.bars import html_table
 
         weights = sorted(self.weights.items(), key=lambda weight: (-abs(weight[1]), weight[0]))
@@ -469,7 +470,7 @@ def load(directory: PathLike, *, trust_parser: bool = False, wait: bool = False)
         if file.kind == JOINT:
             kind, table, setup = _load_parts(folder, file, wait)
         else:
-            kind = find_kind(file.kind)
+            kind = kind_of_model(file.kind)
             if file.on_demand:
                 kind.need_on_demand()
                 table, setup = _load_on_demand(folder, file)

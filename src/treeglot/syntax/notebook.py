@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 from treeglot._core import Alignment, Dependency, ParseForest, Tree
@@ -16,6 +15,8 @@ def attach() -> None:
 
 
 def _html(value: Any) -> str:
+    from html import escape
+
     from treeglot.base.errors import TreeglotError
     from treeglot.syntax.draw.values import to_html
 

@@ -6,7 +6,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import unescape
 
 from treeglot._core import Tokens
 from treeglot.base.errors import UsageError
@@ -56,6 +55,8 @@ def read_markup(line: str) -> Protected:
     Traceback (most recent call last):
     treeglot.base.errors.UsageError: '<b>c</b>' is not markup; expected <x translation="…"> or <x translate="no">
     """
+    from html import unescape
+
     text, at = "", 0
     marked: list[Place] = []
     given: dict[Place, tuple[str, ...]] = {}
