@@ -89,6 +89,9 @@ RULES: dict[str, Callable[[Content], None]] = {
 # Of n-gram models, by layout.
 FAST: dict[str, Callable[[Content], None]] = {
     "an infinite 1-gram": put("f", "unigrams", 2, float("-inf")),
+    "a huge 1-gram": put("f", "unigrams", 2, -2e38),
+    "a huge probability": put("f", "table.2", 8, -2e38),
+    "a huge backoff": put("f", "table.2", 9, 2e38),
     "a probability that is no number": put("f", "table.2", 8, float("nan")),
     "the order": put("I", "model", 0, 10),
     "the layout": put("I", "model", 1, 2),
@@ -101,6 +104,7 @@ SMALL: dict[str, Callable[[Content], None]] = {
     "more places than a bucket has": put("B", "table.2", 60, 32),
     "more places than a last bucket has": put("B", "table.3", 60, 255),
     "an infinite code": put("f", "codes", 5, float("inf")),
+    "a huge code": put("f", "codes", 5, 2e38),
 }
 
 

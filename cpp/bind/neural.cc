@@ -106,8 +106,11 @@ std::pair<Array<float>, Array<double>> score(const JointModel& self, const Sente
 
 void bind_neural(nb::module_& m) {
   nb::class_<JointModel>(m, "JointModel", "A neural joint model; all scores are natural logs.")
-      .def_static("open", &JointModel::open, "path"_a, "verify"_a = true, nb::call_guard<nb::gil_scoped_release>(),
-                  "Map a model's file; one that is damaged is a FormatError.")
+      .def_static("open", &JointModel::open, "path"_a, "how"_a = Opening::verified,
+                  nb::call_guard<nb::gil_scoped_release>(),
+                  "Map a model's file; damage is a FormatError when it is met.")
+      .def("verify", &JointModel::verify, nb::call_guard<nb::gil_scoped_release>(),
+           "Verify all of its file, if it is not verified yet; damage is a FormatError.")
       .def_static("make", &make, "facts"_a, "source_words"_a, "target_words"_a, "source_embeddings"_a,
                   "source_weights"_a, "tables"_a, "bias"_a, "second_weights"_a, "second_bias"_a, "output"_a,
                   "output_bias"_a, "share"_a, "A model of these parts.")

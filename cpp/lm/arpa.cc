@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -103,6 +104,12 @@ inline std::size_t ArpaReader::split(std::string_view line, std::size_t most, Fi
   return count;
 }
 
+inline void ArpaReader::check_size(float log10, std::string_view field) const {
+  // Sums of them are stored, too, so they are far below what a file may have.
+  constexpr float kMost = kMostLog10 / 1000;
+  if (std::abs(log10) > kMost) fail("the log10 value " + std::string(field) + " is too large; expected -1e6 to 1e6");
+}
+
 void ArpaReader::read_ngram(std::string_view line) {
   const std::size_t n = section_;
   if (seen_ == counts_[n - 1])
@@ -115,10 +122,12 @@ void ArpaReader::read_ngram(std::string_view line) {
   const std::optional<float> log10 = parse_float(fields[0]);
   if (!log10) fail(quoted(fields[0]) + " is not a finite number; expected a log10 probability");
   if (*log10 > 0) fail("the log10 probability " + std::string(fields[0]) + " is above 0");
+  check_size(*log10, fields[0]);
   std::optional<float> backoff = 0.0f;
   if (count == n + 2) {
     backoff = parse_float(fields[n + 1]);
     if (!backoff) fail(quoted(fields[n + 1]) + " is not a finite number; expected a log10 backoff");
+    check_size(*backoff, fields[n + 1]);
     if (n == order() && *backoff != 0)
       fail("the backoff " + std::string(fields[n + 1]) + " of a " + grams(n) + "; the highest order has none");
   }

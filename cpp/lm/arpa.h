@@ -47,6 +47,7 @@ class ArpaReader final : public LineSink {
   void read_header(std::string_view line);
   using Fields = std::array<std::string_view, kMaxNgramOrder + 2>;
   std::size_t split(std::string_view line, std::size_t most, Fields& fields) const;
+  void check_size(float log10, std::string_view field) const;
   void read_ngram(std::string_view line);
   void begin_sections();
   void end_section();

@@ -34,8 +34,8 @@ DependencyModel::DependencyModel(Sections sections) : sections_(std::move(sectio
     sides_[side].pairs = FastTable<FastBucket>(pairs);
     sides_[side].windows = FastTable<FastLastBucket>(windows);
     if (sections_.untrusted())
-      fits = fits && std::ranges::none_of(sides_[side].unigrams, infinite_value) && sides_[side].pairs.sound() &&
-             sides_[side].windows.sound() && std::ranges::none_of(roots_, infinite_value);
+      fits = fits && std::ranges::none_of(sides_[side].unigrams, unsound_value) && sides_[side].pairs.sound() &&
+             sides_[side].windows.sound() && std::ranges::none_of(roots_, unsound_value);
   }
   if (!fits) sections_.fail("is damaged: its section 'model' contradicts the others");
 }

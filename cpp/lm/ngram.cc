@@ -54,7 +54,7 @@ NgramModel::NgramModel(Sections sections)
       small_middle_[n - 2] = SmallTable<SmallBucket>(table(n, std::type_identity<SmallBucket>()), codes[n - 2]);
     small_last_ = SmallTable<SmallLastBucket>(table(order(), std::type_identity<SmallLastBucket>()), codes.back());
     for (const Codebook& book : codes)
-      if (!std::ranges::none_of(book.prob, infinite) || !std::ranges::none_of(book.backoff, infinite))
+      if (!std::ranges::none_of(book.prob, too_large) || !std::ranges::none_of(book.backoff, too_large))
         fail_values("section 'codes'");
   }
   if (sections_->opening() == Opening::verified) check_tables();
@@ -87,7 +87,7 @@ void NgramModel::check_tables() const {
     for (std::size_t n = 2; n < order(); ++n) check(n, middle);
     check(order(), last);
   };
-  if (std::ranges::any_of(unigrams_, infinite_value)) fail_values("section 'unigrams'");
+  if (std::ranges::any_of(unigrams_, unsound_value)) fail_values("section 'unigrams'");
   if (order() == 1) return;
   if (facts_->layout == NgramLayout::fast) {
     check_all(std::type_identity<FastBucket>(), std::type_identity<FastLastBucket>());

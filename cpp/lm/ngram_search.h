@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <type_traits>
 
 #include "base/sections.h"
@@ -129,7 +130,7 @@ class NgramSearch {
   NgramValue unigram(WordId word) const {
     if constexpr (kOnUse) {
       sections_->touch(std::span(unigrams_ + word, 1));
-      if (infinite_value(unigrams_[word])) fail();
+      if (unsound_value(unigrams_[word])) fail("section 'unigrams'");
     }
     return unigrams_[word];
   }
@@ -146,13 +147,13 @@ class NgramSearch {
       key = extend_key(key, context[i]);
       if (skipped + i + 2 == order_) {
         result.independent_left = true;
-        if (look_up(last_, key, value)) {
+        if (look_up(last_, order_, key, value)) {
           result.log10 = value.log10();
           result.length = order_;
         }
         return;
       }
-      if (!look_up(middle_[skipped + i], key, value)) {
+      if (!look_up(middle_[skipped + i], skipped + i + 2, key, value)) {
         result.independent_left = true;
         return;
       }
@@ -165,13 +166,16 @@ class NgramSearch {
   }
 
   template <class Table>
-  bool look_up(const Table& table, NgramKey key, NgramValue& value) const {
+  bool look_up(const Table& table, unsigned order, NgramKey key, NgramValue& value) const {
     if constexpr (kOnUse) {
-      if (!table.sound_for(key, [&](const auto& bucket) { sections_->touch(std::span(&bucket, 1)); })) fail();
+      if (!table.sound_for(key, [&](const auto& bucket) { sections_->touch(std::span(&bucket, 1)); }))
+        fail("table of order " + std::to_string(order));
     }
     return find(table, key, value);
   }
-  [[noreturn]] void fail() const { sections_->fail("is damaged: a table has values that cannot be"); }
+  [[noreturn]] void fail(const std::string& what) const {
+    sections_->fail("is damaged: its " + what + " has values that cannot be");
+  }
 
   unsigned order_;
   const NgramValue* unigrams_;

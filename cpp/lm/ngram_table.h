@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <span>
 
-#include "base/numbers.h"
 #include "base/symbols.h"
 
 #ifdef __SSE2__
@@ -52,7 +51,14 @@ struct NgramValue {
   static bool extends_right(float backoff) { return std::bit_cast<std::uint32_t>(backoff) != 0x80000000u; }
 };
 
-inline bool infinite_value(const NgramValue& value) { return (infinite(value.prob) | infinite(value.backoff)) != 0; }
+// No log10 value of a model is farther from 0: the sums of a search stay finite. ARPA files have −99 for 0.
+constexpr float kMostLog10 = 1e9f;
+
+// 1 for values beyond it and those that are no numbers, 0 for others: to add up over arrays, without jumps.
+inline std::uint32_t too_large(float log10) {
+  return (std::bit_cast<std::uint32_t>(log10) & 0x7fffffffu) > std::bit_cast<std::uint32_t>(kMostLog10) ? 1u : 0u;
+}
+inline bool unsound_value(const NgramValue& value) { return (too_large(value.prob) | too_large(value.backoff)) != 0; }
 
 // Keys count without their last bit, which tables of the fast layout use for themselves.
 constexpr NgramKey kKeyBits = ~NgramKey{1};
@@ -66,7 +72,7 @@ class BucketTable {
   BucketTable() = default;
   explicit BucketTable(std::span<const Bucket> buckets) : buckets_(buckets.data()), size_(buckets.size()) {}
 
-  // Whether searches end soon and within the buckets, and all values are finite.
+  // Whether searches end soon and within the buckets, and no value is too large.
   bool sound() const {
     std::size_t run = 0, longest = 0;
     std::uint32_t bad = 0;
@@ -130,7 +136,7 @@ struct alignas(64) FastBucket {
   NgramValue value(unsigned place) const { return values[place]; }
   std::uint32_t unsound() const {  // 0: sound
     std::uint32_t bad = 0;
-    for (const NgramValue& value : values) bad |= infinite(value.prob) | infinite(value.backoff);
+    for (const NgramValue& value : values) bad |= too_large(value.prob) | too_large(value.backoff);
     return bad;
   }
   bool continues() const { return (keys[0] & 1) != 0; }
@@ -145,7 +151,7 @@ struct alignas(64) FastLastBucket {
   NgramValue value(unsigned place) const { return {probs[place], -0.0f}; }
   std::uint32_t unsound() const {
     std::uint32_t bad = 0;
-    for (const float prob : probs) bad |= infinite(prob);
+    for (const float prob : probs) bad |= too_large(prob);
     return bad;
   }
   bool continues() const { return (keys[0] & 1) != 0; }

@@ -41,6 +41,7 @@ ParseContext context_of(const SearchedSentence& sentence, ParseKind kind) {
 }  // namespace
 
 JointModel::Rows prepared(const JointModel& model, const SearchedSentence& sentence) {
+  model.used();
   std::vector<std::uint32_t> source;
   for (const std::string_view word : sentence.source) source.push_back(model.source().find(word));
   const ParseKind kind = model.facts().parse_kind();

@@ -31,16 +31,17 @@ bool sound(const JointFacts& facts) {
 struct Part {
   std::string_view name;
   std::size_t size;
+  bool in_rows = false;  // large, and a sentence reads few of its rows
 };
 std::vector<Part> parts_of(const JointFacts& facts, std::size_t source_words, std::size_t target_words) {
   const std::size_t hidden = facts.hidden, second = facts.second, last = facts.last();
-  return {{"source.embeddings", facts.has_source != 0 ? source_words * facts.embedding : 0},
+  return {{"source.embeddings", facts.has_source != 0 ? source_words * facts.embedding : 0, true},
           {"source.weights", std::size_t{facts.sources()} * facts.embedding * hidden},
-          {"tables", facts.history * target_words * hidden},
+          {"tables", facts.history * target_words * hidden, true},
           {"bias", hidden},
           {"second.weights", second * hidden},
           {"second.bias", second},
-          {"output", target_words * last},
+          {"output", target_words * last, true},
           {"output.bias", target_words},
           {"share", target_words}};
 }
@@ -109,15 +110,35 @@ std::uint32_t JointVocabulary::find_context(std::string_view text) const {
   return found >= first_word_ ? found : kUnknown;
 }
 
-JointModel::JointModel(Sections sections) : sections_(std::move(sections)) { set_up(); }
+JointModel JointModel::open(const std::string& path, Opening how) {
+  Sections sections = Sections::map(path, kKind, kVersion, how);
+  if (sections.opening() == Opening::verified) sections.verify();
+  return JointModel(std::move(sections));
+}
 
-JointModel::JointModel(const JointParts& parts) : sections_(kKind, kVersion) {
+JointModel::JointModel(Sections sections) : sections_(std::make_shared<const Sections>(std::move(sections))) {
+  set_up();
+  if (!sections_->on_use()) return;
+  const auto check = [shared = sections_](const Stop* stop) {
+    Sections all = shared->to_verify(stop);
+    all.verify();
+    (void)JointModel(std::move(all));
+    shared->set_sound();
+  };
+  // A sentence reads some hundred rows. A whole check takes as long as so many bytes of a file are verified on use.
+  constexpr std::uint64_t kBytesOfUse = 1 << 21;
+  const bool background = sections_->opening() == Opening::background;
+  verification_ = std::make_shared<const Verification>(check, 1 + sections_->size() / kBytesOfUse, background);
+}
+
+JointModel::JointModel(const JointParts& parts) {
+  Sections sections(kKind, kVersion);
   if (!sound(parts.facts)) throw std::invalid_argument("a joint model of this shape is not possible");
   check_words(parts.source_words, "source");
   check_words(parts.target_words, "target");
-  sections_.add<JointFacts>("model", 1)[0] = parts.facts;
-  Vocabulary::add_sections(parts.source_words, sections_, "source");
-  Vocabulary::add_sections(parts.target_words, sections_, "target");
+  sections.add<JointFacts>("model", 1)[0] = parts.facts;
+  Vocabulary::add_sections(parts.source_words, sections, "source");
+  Vocabulary::add_sections(parts.target_words, sections, "target");
   const std::initializer_list<std::span<const float>> given = {
       parts.source_embeddings, parts.source_weights, parts.tables,      parts.bias, parts.second_weights,
       parts.second_bias,       parts.output,         parts.output_bias, parts.share};
@@ -129,17 +150,18 @@ JointModel::JointModel(const JointParts& parts) : sections_(kKind, kVersion) {
                                   quoted(expected[i].name) + "; expected " + std::to_string(expected[i].size));
     if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
       throw std::invalid_argument("a joint model with a number in " + quoted(expected[i].name) + " that is not finite");
-    std::ranges::copy(values, sections_.add<float>(expected[i].name, values.size()).begin());
+    std::ranges::copy(values, sections.add<float>(expected[i].name, values.size()).begin());
   }
+  sections_ = std::make_shared<const Sections>(std::move(sections));
   set_up();
 }
 
 void JointModel::set_up() {
-  const auto facts = sections_.array<JointFacts>("model");
-  if (facts.size() != 1 || !sound(facts[0])) sections_.fail("is damaged: its section 'model' cannot be right");
+  const auto facts = sections_->array<JointFacts>("model");
+  if (facts.size() != 1 || !sound(facts[0])) sections_->fail("is damaged: its section 'model' cannot be right");
   facts_ = facts.data();
-  source_ = JointVocabulary(sections_, "source", facts_->source_fallbacks);
-  target_ = JointVocabulary(sections_, "target", facts_->target_fallbacks);
+  source_ = JointVocabulary(*sections_, "source", facts_->source_fallbacks);
+  target_ = JointVocabulary(*sections_, "target", facts_->target_fallbacks);
   const std::initializer_list<std::span<const float>*> views = {
       &source_embeddings_, &source_weights_, &tables_,      &bias_, &second_weights_,
       &second_bias_,       &output_,         &output_bias_, &share_};
@@ -147,12 +169,15 @@ void JointModel::set_up() {
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const std::string name(expected[i].name);
     std::span<const float>& view = *views.begin()[i];
-    view = sections_.array<float>(name);
+    const bool on_use = expected[i].in_rows && sections_->on_use();
+    view = on_use ? sections_->unverified<float>(name) : sections_->array<float>(name);
     if (view.size() != expected[i].size)
-      sections_.fail("is damaged: its section " + quoted(name) + " has " + std::to_string(view.size()) +
-                     " numbers; expected " + std::to_string(expected[i].size));
-    if (sections_.untrusted() && !std::ranges::all_of(view, [](float value) { return std::isfinite(value); }))
-      sections_.fail("is damaged: its section " + quoted(name) + " has a number that is not finite");
+      sections_->fail("is damaged: its section " + quoted(name) + " has " + std::to_string(view.size()) +
+                      " numbers; expected " + std::to_string(expected[i].size));
+    // Scores are finite whatever the rows that are verified on use hold.
+    if (!on_use && sections_->untrusted() &&
+        !std::ranges::all_of(view, [](float value) { return std::isfinite(value); }))
+      sections_->fail("is damaged: its section " + quoted(name) + " has a number that is not finite");
   }
   source_blocks_ = blocks_of(source_weights_, facts_->embedding, facts_->hidden);
   second_blocks_ = blocks_of(second_weights_, facts_->second, facts_->hidden);
@@ -221,7 +246,7 @@ JointModel::Rows JointModel::prepare(std::span<const std::uint32_t> source,
   std::vector<float> common(bias_.begin(), bias_.end()), mean(embedding);
   if (facts_->sentence != 0) {
     for (const std::uint32_t word : source)
-      math_->add_scaled(mean.data(), source_embeddings_.data() + word * embedding,
+      math_->add_scaled(mean.data(), row_of(source_embeddings_, word, embedding),
                         1.0F / static_cast<float>(source.size()), embedding);
     inputs.front() = mean.data();
     add(std::span(inputs).first(1), facts_->affiliated(), common.data());
@@ -229,7 +254,7 @@ JointModel::Rows JointModel::prepare(std::span<const std::uint32_t> source,
   for (std::size_t row = 0; row < inputs.size(); ++row) std::ranges::copy(common, rows.values_.data() + row * hidden);
   for (std::size_t k = 0; k < facts_->affiliated(); ++k) {
     for (std::size_t row = 0; row < inputs.size(); ++row)
-      inputs[row] = source_embeddings_.data() + input_of(row, k, source, parse) * embedding;
+      inputs[row] = row_of(source_embeddings_, input_of(row, k, source, parse), embedding);
     add(inputs, k, rows.values_.data());
   }
   return rows;
@@ -239,7 +264,7 @@ void JointModel::hidden(const float* row, const std::uint32_t* history, float* o
   const std::size_t units = facts_->hidden, second = facts_->second;
   std::array<const float*, kMostHistory + 1> parts = {row};
   for (std::size_t k = 0; k < facts_->history; ++k)
-    parts[k + 1] = tables_.data() + (k * target_.size() + history[k]) * units;
+    parts[k + 1] = row_of(tables_, k * target_.size() + history[k], units);
   std::vector<float> first(second != 0 ? units : 0);
   float* const seen = second != 0 ? first.data() : out;
   math_->tanh_of_sum(seen, std::span(parts).first(facts_->history + 1), units);
@@ -259,14 +284,14 @@ void JointModel::prefetch(std::uint32_t word) const {
 
 float JointModel::score(const float* hidden, std::uint32_t word) const {
   const std::size_t units = facts_->last();
-  return finite(math_->dot(output_.data() + word * units, hidden, units) + output_bias_[word] + share_[word]);
+  return finite(math_->dot(row_of(output_, word, units), hidden, units) + output_bias_[word] + share_[word]);
 }
 
 double JointModel::log_sum(const float* hidden) const {
   const std::size_t units = facts_->last();
   std::vector<float> scores(target_.size());
   for (std::size_t word = 0; word < scores.size(); ++word)
-    scores[word] = finite(math_->dot(output_.data() + word * units, hidden, units) + output_bias_[word]);
+    scores[word] = finite(math_->dot(row_of(output_, word, units), hidden, units) + output_bias_[word]);
   const double most = std::ranges::max(scores);
   double sum = 0;
   for (const float score : scores) sum += std::exp(score - most);

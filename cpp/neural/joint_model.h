@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -111,16 +112,20 @@ class JointModel {
 
   explicit JointModel(Sections sections);        // refuses, with FormatError, sections that do not fit together
   explicit JointModel(const JointParts& parts);  // throws std::invalid_argument for parts that do not fit together
-  static JointModel open(const std::string& path, bool verify) {
-    return JointModel(Sections::open(path, kKind, kVersion, verify));
+  static JointModel open(const std::string& path, Opening how = Opening::verified);
+  void verify() const {  // all of its file now, if it is not
+    if (verification_ != nullptr) verification_->complete();
   }
-  void write(const std::string& path) const { sections_.write(path); }
+  void used() const {  // by one more sentence
+    if (verification_ != nullptr) verification_->used();
+  }
+  void write(const std::string& path) const { sections_->write(path); }
 
   const JointFacts& facts() const { return *facts_; }
   const JointVocabulary& source() const { return source_; }
   const JointVocabulary& target() const { return target_; }
-  std::uint64_t bytes() const { return sections_.size(); }
-  std::span<const float> values(std::string_view section) const { return sections_.array<float>(section); }
+  std::uint64_t bytes() const { return sections_->size(); }
+  std::span<const float> values(std::string_view section) const { return sections_->array<float>(section); }
 
   // What the source contributes to the hidden layer, bias included, a row per position. The rows of the words come
   // first. Then end_row() is for what is affiliated with the sentence's end, and none_row() for what is affiliated with
@@ -156,6 +161,14 @@ class JointModel {
   std::uint32_t input_of(std::size_t row, std::size_t k, std::span<const std::uint32_t> source,
                          std::span<const std::uint32_t> parse) const;
   void set_up();  // views on the sections; false sizes and numbers are FormatErrors
+  // Whether rows of the large sections must be verified before they are read.
+  bool verifies() const { return sections_->on_use() && !sections_->sound(); }
+  // A row of a large section.
+  const float* row_of(std::span<const float> section, std::size_t row, std::size_t columns) const {
+    const std::span<const float> values = section.subspan(row * columns, columns);
+    if (verifies()) sections_->touch(values);
+    return values.data();
+  }
 
   // Rows of a matrix of weights, and the columns where they are not zero. In a mean of networks, the units of each see
   // nothing of the others.
@@ -165,12 +178,13 @@ class JointModel {
   static std::vector<Block> blocks_of(std::span<const float> matrices, std::size_t rows, std::size_t columns);
 
   const neural::VectorMath* math_ = &neural::vector_math();
-  Sections sections_;
+  std::shared_ptr<const Sections> sections_;
   const JointFacts* facts_ = nullptr;
   JointVocabulary source_, target_;
   std::span<const float> source_embeddings_, source_weights_, tables_, bias_;
   std::span<const float> second_weights_, second_bias_, output_, output_bias_, share_;
   std::vector<Block> source_blocks_, second_blocks_;
+  std::shared_ptr<const Verification> verification_;  // of a file that was not verified when it opened
 };
 
 }  // namespace treeglot

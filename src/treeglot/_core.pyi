@@ -2533,8 +2533,13 @@ class JointModel:
     """A neural joint model; all scores are natural logs."""
 
     @staticmethod
-    def open(path: str, verify: bool = True) -> JointModel:
-        """Map a model's file; one that is damaged is a FormatError."""
+    def open(path: str, how: Opening = Opening.verified) -> JointModel:
+        """Map a model's file; damage is a FormatError when it is met."""
+
+    def verify(self) -> None:
+        """
+        Verify all of its file, if it is not verified yet; damage is a FormatError.
+        """
 
     @staticmethod
     def make(facts: dict[str, int], source_words: Sequence[str], target_words: Sequence[str], source_embeddings: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], source_weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], bias: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], second_weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], second_bias: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], output: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], output_bias: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], share: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> JointModel:

@@ -450,13 +450,8 @@ void use_lm_in_search(std::string_view bytes) {
   add_ngram(*features, model);
   const std::pair<std::string, double> weights[] = {{"p", 1.0}, {"lm", 0.5}};
   const Decoder decoder(features, std::make_shared<ChartMatcher>(table, ChartOptions{}), weights, {});
-  if (!std::isnan(decoder.translate("das haus ist das haus klein ist").hypotheses.at(0)->score)) return;
-  // Values that are huge, but finite, add up to infinities. A check of the whole file accepts them. It refuses all else.
-  try {
-    (void)NgramModel::open(as_file(bytes));
-  } catch (const FormatError&) {
-    fail("a score is no number");
-  }
+  if (!std::isfinite(decoder.translate("das haus ist das haus klein ist").hypotheses.at(0)->score))
+    fail("a score is not finite");
   model->verify();
 }
 

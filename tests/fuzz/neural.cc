@@ -46,7 +46,7 @@ JointModel train_seed(const std::string& file, int batches, double save_every) {
 
 // Scores the words of a sentence, one after the other.
 void use_model(std::string_view bytes) {
-  const JointModel model = JointModel::open(as_file(bytes), true);
+  const JointModel model = JointModel::open(as_file(bytes));
   std::vector<std::uint32_t> source;
   for (const std::string_view word : {"das", "haus", "x1"}) source.push_back(model.source().find(word));
   const JointModel::Rows rows = model.prepare(source);

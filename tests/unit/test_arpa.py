@@ -197,6 +197,8 @@ def change(old: str, new: str) -> str:
         (change("-0.6	a a", "-1e99	a a"), 14, "'-1e99' is not a finite number; expected a log10 probability"),
         (change("-0.6	a a", "-0.6.1	a a"), 14, "'-0.6.1' is not a finite number; expected a log10 probability"),
         (change("-0.6	a a", "0.6	a a"), 14, "the log10 probability 0.6 is above 0"),
+        (change("-0.6	a a", "-2e38	a a"), 14, "the log10 value -2e38 is too large; expected -1e6 to 1e6"),
+        (change("-0.7	a	-0.3", "-0.7	a	1e7"), 10, "the log10 value 1e7 is too large; expected -1e6 to 1e6"),
         (change("-0.7	a	-0.3", "-0.7	a	inf"), 10, "'inf' is not a finite number; expected a log10 backoff"),
         (change("<s> a a", "<s> a a	-0.2"), 18, "the backoff -0.2 of a 3-gram; the highest order has none"),
         (change("-0.6	a a", "-0.6	a b"), 14, "the word 'b' is not among the 1-grams"),
@@ -258,6 +260,8 @@ def test_numbers_are_the_nearest_floats(path: Path) -> None:
         digits = str(Context(prec=60).divide(Decimal(number.numerator), Decimal(number.denominator)))
         assert Fraction(digits) == number
         numbers += [digits, digits + "0001", digits[:-1] + "4999", str(Context(prec=16).plus(Decimal(digits)))]
+    numbers = [number for number in numbers if float(number) < 1e6]
+    assert len(numbers) > 300
     lines = "".join(f"-{number}\tw{i}\n" for i, number in enumerate(numbers))
     counts = f"\\data\\\nngram 1={len(numbers) + 2}\n\n\\1-grams:\n-99\t<s>\n-1\t</s>\n"
     model = read(path, counts + lines + "\n\\end\\\n")

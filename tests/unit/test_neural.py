@@ -249,6 +249,47 @@ def test_damage_is_found(tmp_path: Path) -> None:
             _core.JointModel.open(str(path))
 
 
+def scores(model: _core.JointModel, source: list[str], target: list[str]) -> list[float]:
+    found: list[float] = model.score(source, target, Alignment([(0, 0)]))[0].tolist()
+    return found
+
+
+def test_what_is_used_is_verified(tmp_path: Path) -> None:
+    source, target = ([f"{side}{i}" for i in range(3000)] for side in "st")
+    path = tmp_path / "joint.bin"
+    model = random_model(source, target, second=16)
+    model.write(str(path))
+    pairs = [(source[i : i + 3], target[i : i + 2]) for i in (0, 1500, 2990)]
+    for how in (_core.Opening.on_use, _core.Opening.background, _core.Opening.trusted):
+        opened = _core.JointModel.open(str(path), how)
+        assert [scores(opened, *pair) for pair in pairs] == [scores(model, *pair) for pair in pairs]
+        opened.verify()
+    content = bytearray(path.read_bytes())
+    sections = _core.read_sections(str(path), KIND, VERSION)
+    for section, columns in (("source.embeddings", 16), ("tables", 32), ("output", 16)):
+        row = 4 + 1500  # of the special words and the first ones
+        damaged = bytearray(content)
+        damaged[content.index(sections[section]) + 4 * columns * row] ^= 1
+        path.write_bytes(damaged)
+        opened = _core.JointModel.open(str(path), _core.Opening.on_use)
+        assert scores(opened, *pairs[0]) == scores(model, *pairs[0])
+        with pytest.raises(FormatError, match=rf"the checksum of its bytes \d+ to \d+ does not fit; .*'{section}'"):
+            scores(opened, *pairs[1])
+        with pytest.raises(FormatError, match="does not fit"):
+            opened.verify()
+
+
+def test_numbers_that_are_none_are_found_by_a_whole_check(tmp_path: Path) -> None:
+    random_model(SOURCE, TARGET).write(str(tmp_path / "joint.bin"))
+    content = _core.read_sections(str(tmp_path / "joint.bin"), KIND, VERSION)
+    content["output"] = np.full(len(content["output"]) // 4, np.nan, np.float32).tobytes()
+    _core.write_sections(str(tmp_path / "bad"), KIND, VERSION, content)
+    opened = _core.JointModel.open(str(tmp_path / "bad"), _core.Opening.on_use)
+    assert np.isfinite(scores(opened, SOURCE, TARGET)).all()
+    with pytest.raises(FormatError, match="its section 'output' has a number that is not finite"):
+        opened.verify()
+
+
 def number(section: str, form: str, index: int, value: float) -> Callable[[dict[str, bytes]], None]:
     def damage(content: dict[str, bytes]) -> None:
         numbers = bytearray(content[section])

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from arpa import Model, to_arpa
 
-from treeglot import FormatError, UsageError
+from treeglot import FormatError, UsageError, _core
 from treeglot._core import write_sections
 from treeglot.lm import NgramModel, compile_ngram, load_ngram
 
@@ -209,6 +209,19 @@ def test_where_a_model_is_written(folder: Path, tmp_path: Path) -> None:
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "target").read_bytes() == (folder / "small").read_bytes()
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_pickled_model_is_opened_as_it_was(folder: Path, tmp_path: Path) -> None:
+    damaged = bytearray((folder / "fast").read_bytes())
+    tables = _core.read_sections(str(folder / "fast"), "ngram-lm", 1)
+    damaged[damaged.index(tables["table.2"]) + 9] ^= 1
+    (tmp_path / "bad").write_bytes(damaged)
+    trusting = pickle.loads(pickle.dumps(load_ngram(tmp_path / "bad", verify=False)))
+    assert len(trusting) == len(load_ngram(folder / "fast"))
+    compiled = load_ngram(folder / "x.arpa", layout="small")
+    assert pickle.loads(pickle.dumps(compiled)).layout == "small"
+    used = load_ngram(folder / "fast", wait=False)
+    assert pickle.loads(pickle.dumps(used)).opened == {"verify": True, "wait": False}
 
 
 def test_models_in_memory_are_not_pickled(folder: Path) -> None:

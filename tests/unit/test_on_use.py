@@ -10,9 +10,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 from crafted_files import FAST, RULES, SMALL, Content, crafted, large_table, small_table
 from small_lm import ARPA
+from small_table import table
 
 from treeglot import FormatError, _core
 from treeglot.decode import SearchOptions, Translator
@@ -201,6 +203,25 @@ def test_crafted_language_models_are_refused_on_use(
         model = NgramModel(_core.NgramModel.open(bad, ON_USE), bad)
         translated = Translator(small_table(), {"p": 1.0, "lm": 1.0}, model).translate("das haus haus das")
         assert math.isfinite(translated.score)
+
+
+@pytest.mark.parametrize(("section", "place"), [("unigrams", "section 'unigrams'"), ("table.2", "table of order 2")])
+def test_huge_values_are_named_on_use(tmp_path: Path, section: str, place: str) -> None:
+    (tmp_path / "x.arpa").write_text(ARPA)
+    compile_ngram(tmp_path / "x.arpa", tmp_path / "lm.bin")
+    content = _core.read_sections(str(tmp_path / "lm.bin"), "ngram-lm", 1)
+    # Every value is huge, so that any use finds one.
+    values = np.frombuffer(content[section], np.float32).copy()
+    if section == "unigrams":
+        values[0::2] = -2e38
+    else:
+        values.reshape(-1, 16)[:, 8::2] = -2e38
+    content[section] = values.tobytes()
+    _core.write_sections(str(tmp_path / "bad"), "ngram-lm", 1, content)
+    model = NgramModel(_core.NgramModel.open(str(tmp_path / "bad"), ON_USE), str(tmp_path / "bad"))
+    translator = Translator(table(("X", "a", "u v", -1.0)), {"p": 1.0, "lm": 1.0}, model)
+    with pytest.raises(FormatError, match=f"bad: is damaged: its {place} has values that cannot be"):
+        translator.translate("a")
 
 
 def test_words_are_verified_when_they_are_used(tmp_path: Path) -> None:

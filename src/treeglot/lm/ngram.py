@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -83,6 +84,11 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     >>> [(score.length, score.oov) for score in model.full_scores("a z b")]
     [(2, False), (1, True), (1, False), (2, False)]
     """
+
+    def __init__(self, core: _core.NgramModel, path: str | None = None, **opened: Any) -> None:
+        """`opened` has the other arguments of `load_ngram`. A copy from a pickle is opened in the same way."""
+        super().__init__(core, path)
+        self.opened = opened
 
     @property
     def order(self) -> int:
@@ -213,7 +219,7 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     def __reduce__(self) -> tuple[Any, ...]:
         if self.path is None:
             raise TypeError("a model that was compiled in memory cannot be pickled; write it and load the file")
-        return load_ngram, (self.path,)
+        return partial(load_ngram, self.path, **self.opened), ()
 
 
 def load_ngram(path: PathLike, *, layout: Layout = "fast", verify: bool = True, wait: bool = True) -> NgramModel:
@@ -227,8 +233,8 @@ def load_ngram(path: PathLike, *, layout: Layout = "fast", verify: bool = True, 
     if name != "-":
         begin = next(read_chunks(path, len(KENLM_MAGIC)), b"")
         if _core.is_container(begin):
-            return NgramModel(_core.NgramModel.open(name, opening(verify, wait)), name)
-    return NgramModel(_read_arpa(path).finish(_layout(layout)), name)
+            return NgramModel(_core.NgramModel.open(name, opening(verify, wait)), name, verify=verify, wait=wait)
+    return NgramModel(_read_arpa(path).finish(_layout(layout)), name, layout=layout)
 
 
 def compile_ngram(
@@ -264,7 +270,7 @@ def compile_ngram(
         reader = _read_arpa(source, parse_size(memory) if out is not None else 0, out)
         if out is not None and reader.spills:
             reader.write(file_name(out), _layout(layout))
-            return NgramModel(_core.NgramModel.open(file_name(out), opening(False, True)), file_name(out))
+            return NgramModel(_core.NgramModel.open(file_name(out), opening(False, True)), file_name(out), verify=False)
         core = reader.finish(_layout(layout))
     model = NgramModel(core)
     if out is not None:

@@ -69,7 +69,7 @@ class Part:
     def over_heads(self) -> list[str]:
         """Its networks that score dependency trees, which a joint model does not make, by name."""
         files = self.file.every_network.items()
-        opened = {name: _core.JointModel.open(str(self.folder / file), False) for name, file in files}
+        opened = {name: _core.JointModel.open(str(self.folder / file), _core.Opening.trusted) for name, file in files}
         return [name for name, network in opened.items() if network.facts["heads"]]
 
     @property

@@ -41,6 +41,7 @@ from treeglot import _core
 from treeglot._core import Terms
 from treeglot.base.errors import FormatError, OptionError, UsageError
 from treeglot.base.files import PathLike, write_binary
+from treeglot.base.opening import opening
 from treeglot.base.options import Options, in_file, load_options, option, required
 from treeglot.base.toml import format_value
 from treeglot.decode import SearchOptions, Translation, Translator
@@ -447,8 +448,8 @@ class Model:
 def load(directory: PathLike, *, trust_parser: bool = False, wait: bool = False) -> Model:
     """Load a model from its folder.
 
-    Rule tables and n-gram models of 1 MiB or more open at once. Each translation verifies what it uses, and raises
-    `FormatError` for damage. After many sentences, a thread verifies the rest. With `wait`, all is verified here.
+    Rule tables, n-gram models and networks of 1 MiB or more open at once. Each translation verifies what it uses, and
+    raises `FormatError` for damage. After many sentences, a thread verifies the rest. `wait` verifies all here.
 
     Some packages' parsers run code from their files. Such a parser is opened only with `trust_parser` or
     TREEGLOT_TRUST_PARSERS=1 in the environment.
@@ -483,8 +484,9 @@ def load(directory: PathLike, *, trust_parser: bool = False, wait: bool = False)
     except UsageError as error:
         raise FormatError(os.fspath(path), 0, str(error)) from error
     lms = {name: load_ngram(folder / path, wait=wait) for name, path in file.lms.items()}
-    neural = _core.JointModel.open(os.fspath(folder / file.neural)) if file.neural else None
-    networks = {name: _core.JointModel.open(os.fspath(folder / path)) for name, path in file.networks.items()}
+    how = opening(True, wait)
+    neural = _core.JointModel.open(os.fspath(folder / file.neural), how) if file.neural else None
+    networks = {name: _core.JointModel.open(os.fspath(folder / path), how) for name, path in file.networks.items()}
     context = ContextWords.read(folder / file.context) if file.context else None
     tuned = read_weights(weights)
     started = stepped(tuned, own)

@@ -13,6 +13,7 @@ from treeglot import _core
 from treeglot._core import JointCorpus, JointEpoch, JointModel
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.files import PathLike
+from treeglot.base.opening import opening
 from treeglot.neural.average import average
 from treeglot.neural.learner import open_learner
 from treeglot.neural.options import JointOptions
@@ -139,6 +140,10 @@ def _corpora(
     return both[0], both[1]
 
 
-def load_joint(path: PathLike, *, verify: bool = True) -> JointModel:
-    """Map a model's file. `verify=False` opens it without reading it through; damage then goes unnoticed."""
-    return JointModel.open(os.fspath(path), verify)
+def load_joint(path: PathLike, *, verify: bool = True, wait: bool = True) -> JointModel:
+    """Map a model's file. `verify=False` opens it without reading it through; damage then goes unnoticed.
+
+    `wait=False` opens a large file at once. What a translation uses is then verified when it is used, and damage raises
+    `FormatError` there.
+    """
+    return JointModel.open(os.fspath(path), opening(verify, wait))
