@@ -8,6 +8,11 @@ python bench/decode.py test.de --rules grammar.gz --format cdec --lm lm.arpa --w
 --filter leaves only the rules whose source words are all in the input, as other decoders are given them. --rounds 5
 translates the input five times and says what memory is resident after each: it must not grow. --errors says for each
 pop limit how often the best score that any of them found is reached, and by how much it is missed.
+
+python bench/decode.py --limit models/hiero=test.zh models/c2s=test.zh.forest --pops 50,200 --sentences 300
+
+--limit compares the time of a search with the time of its n-gram queries. It records them and asks them again in a bare
+loop. It needs a build that counts: cmake --preset count && cmake --build --preset count.
 """
 
 import argparse
@@ -19,24 +24,29 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from record import add_option, column, record
 
+from treeglot import _core
 from treeglot.decode import SearchOptions, Translator
+from treeglot.decode.translator import Source
 from treeglot.decode.weights import read_weights
 from treeglot.foreign import ForeignTranslator, read_foreign_weights, read_grammar
 from treeglot.lm import load_ngram
-from treeglot.models import load
+from treeglot.models import Model, load
 from treeglot.rules import compile_table, open_table
 
 BATCH = 500
+RECORDED = 20  # sentences whose queries are kept at once: some 60 MB
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("input", type=Path)
+    parser.add_argument("input", type=Path, nargs="+", help="a file; with --limit, MODEL=FILE for each model")
     parser.add_argument("--model", type=Path, help="a model's folder")
     parser.add_argument("--rules", type=Path, help="a compiled table, a rule table (.parquet) or a grammar as text")
     parser.add_argument("--format", choices=("cdec", "joshua", "moses"), help="of a grammar as text, and its weights")
@@ -50,10 +60,17 @@ def main() -> None:
     parser.add_argument("--sentences", type=int)
     parser.add_argument("--rounds", type=int, default=1, help="times the input is translated, at the last settings")
     parser.add_argument("--errors", action="store_true", help="compare the pop limits' scores, sentence by sentence")
+    parser.add_argument("--limit", action="store_true", help="compare with the time of the n-gram queries alone")
     parser.add_argument("--out", type=Path, help="the last run's translations")
     add_option(parser)
     parser.add_argument("--compile-into", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.limit:
+        compare_with_limit(arguments)
+        return
+    if len(arguments.input) > 1:
+        parser.error("several inputs; expected one, or --limit")
+    arguments.input = arguments.input[0]
     if arguments.compile_into:
         compile_rules(arguments.rules, arguments.input if arguments.filter else None, arguments.compile_into)
         return
@@ -113,6 +130,52 @@ def compare(
     percents = [column("reach the best score, %", 1), column("output of the last limit, %", 1)]
     gaps_columns = [column("below the best, mean", 2), column("90 % within", 2)]
     return [column("pops"), column("mean score", 3), *percents, *gaps_columns], rows
+
+
+def compare_with_limit(arguments: argparse.Namespace) -> None:
+    """For each model: the time of its search, of its n-gram queries alone, and what it counts a sentence."""
+    if not hasattr(_core, "record_queries"):
+        sys.exit("this build of the core does not count; expected cmake --preset count && cmake --build --preset count")
+    columns = [column("model"), column("pops"), column("mean score", 3), column("CPU ms", 2), column("limit, ms", 2)]
+    columns += [column("time ÷ limit", 2), column("n-gram queries"), column("ns a query")]
+    columns += [column("candidates"), column("states"), column("misses of the rule cache")]
+    print(*(f"{one['name']:>12}" for one in columns))
+    rows = []
+    for given in arguments.input:
+        folder, _, file = str(given).rpartition("=")
+        model = load(folder, wait=True)
+        sources = list(islice(model.read(Path(file)), arguments.sentences))
+        for pops in map(int, arguments.pops.split(",")):
+            options = replace(model.translator.options, pop_limit=pops)
+            times, found = [], []
+            for _ in range(max(arguments.rounds, 3)):
+                found = model.translator.with_search(options).translate_batch(sources)
+                times.append(1000 * sum(t.seconds for t in found) / len(sources))
+            queries, limit, counts = replayed(model, options, sources)
+            score = sum(t.score for t in found) / len(found)
+            each = [counts[name] / len(sources) for name in ("candidates", "states", "misses")]
+            took = median(times)
+            row = [Path(folder).name, pops, score, took, limit, took / limit, queries, 1e6 * limit / queries, *each]
+            print(*(f"{cell:12.2f}" if isinstance(cell, float) else f"{cell!s:>12}" for cell in row), flush=True)
+            rows.append(row)
+    record(arguments.json, columns, rows)
+
+
+def replayed(model: Model, options: SearchOptions, sources: list[Source]) -> tuple[float, float, dict[str, int]]:
+    """Of a search: n-gram queries and milliseconds of asking them again, a sentence; and what it counted."""
+    core = model.translator.lm.core
+    before, queries, seconds = _core.search_counts(), 0, 0.0
+    _core.record_queries(True)
+    recorded = model.translator.with_search(options)
+    for begin in range(0, len(sources), RECORDED):
+        recorded.translate_batch(sources[begin : begin + RECORDED])
+        rounds = [_core.replay_queries(core) for _ in range(3)]
+        queries += rounds[0][0]
+        seconds += median(took for _, took, _ in rounds)
+        _core.forget_queries(core)
+    _core.record_queries(False)
+    counts = {name: number - before[name] for name, number in _core.search_counts().items()}
+    return queries / len(sources), 1000 * seconds / len(sources), counts
 
 
 def translators(arguments: argparse.Namespace, folder: Path) -> Callable[[SearchOptions], Translator]:

@@ -34,4 +34,7 @@ NB_MODULE(_core, m) {
   treeglot::bind_tune(m);
   treeglot::bind_neural_train(m);
   treeglot::bind_foreign(m);
+#ifdef TREEGLOT_COUNT
+  treeglot::bind_counts(m);
+#endif
 }

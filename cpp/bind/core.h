@@ -26,6 +26,6 @@ using Binder = void(nb::module_& m);
 Binder bind_base, bind_graph, bind_syntax, bind_syntax_tree, bind_syntax_forest, bind_syntax_dependency,
     bind_syntax_category, bind_syntax_lattice, bind_syntax_formats, bind_text, bind_parse_split, bind_parse_train,
     bind_lm, bind_lm_train, bind_lm_dependency, bind_evaluate, bind_align, bind_rules, bind_rules_extract, bind_decode,
-    bind_decode_consensus, bind_tune, bind_neural, bind_neural_train, bind_foreign;
+    bind_decode_consensus, bind_tune, bind_neural, bind_neural_train, bind_foreign, bind_counts;
 
 }  // namespace treeglot

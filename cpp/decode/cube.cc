@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/hash_index.h"
 #include "base/symbols.h"
+#include "decode/search_counts.h"
 
 namespace treeglot {
 
@@ -75,6 +76,7 @@ class CubeSearch {
       : forest_(forest), scorer_(scorer), options_(options), groups_(forest.graph.nodes()) {}
 
   SearchForest run() {
+    count_search(SearchCount::searches, 1);
     if (options_.time_limit > 0) deadline_ = thread_seconds() + options_.time_limit;
     for (NodeId node = 0; node < forest_.graph.nodes(); ++node) expand(node);
     if (forest_.graph.goal() != kNoNode && groups_[forest_.graph.goal()].size() > 0)
@@ -239,6 +241,8 @@ class CubeSearch {
       states_.insert(states_.end(), state, state + static_cast<std::ptrdiff_t>(bytes));
     }
     groups_[node] = {begin, begin + static_cast<NodeId>(kept)};
+    count_search(SearchCount::candidates, candidates_.size());
+    count_search(SearchCount::states, kept);
     if (!options_.best_only) sort_found();
     for (std::uint32_t rank = 0; rank < kept; ++rank) {
       const std::uint32_t hypothesis = order_[rank].second;

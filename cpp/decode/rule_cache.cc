@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "decode/affiliation.h"
+#include "decode/search_counts.h"
 
 namespace treeglot {
 
@@ -56,6 +57,7 @@ std::span<const RuleCache::Group> RuleCache::at(RuleTable::Node node) {
   const std::uint32_t entry =
       index_.intern(hash_number(node), next, [&](std::uint32_t known) { return entries_[known].node == node; });
   if (entry == next) {
+    count_search(SearchCount::misses, 1);
     entries_.push_back(make(node));
     held_ += entries_.back().alternatives.size();
   }

@@ -1,5 +1,9 @@
 #include "decode/features/ngram.h"
 
+#ifdef TREEGLOT_COUNT
+#include "lm/query_log.h"
+#endif
+
 namespace treeglot {
 
 std::unique_ptr<StatefulFeature> make_ngram_feature(const std::shared_ptr<const NgramModel>& model,
@@ -7,6 +11,12 @@ std::unique_ptr<StatefulFeature> make_ngram_feature(const std::shared_ptr<const 
                                                     FeatureId unknown) {
   return model->with_search_now([&](const auto& search) -> std::unique_ptr<StatefulFeature> {
     using Search = std::decay_t<decltype(search)>;
+#ifdef TREEGLOT_COUNT
+    if (records_queries()) {
+      const RecordedSearch<Search> recorded(search);
+      return std::make_unique<NgramFeature<RecordedSearch<Search>>>(model, recorded, ids, score, unknown);
+    }
+#endif
     return std::make_unique<NgramFeature<Search>>(model, search, ids, score, unknown);
   });
 }
