@@ -9,6 +9,9 @@ python bench/decode.py test.de --rules grammar.gz --format cdec --lm lm.arpa --w
 translates the input five times and says what memory is resident after each: it must not grow. --errors says for each
 pop limit how often the best score that any of them found is reached, and by how much it is missed.
 
+--rests compares the language model with a copy that has no rest costs. Both take turns, and times are medians of
+--rounds. It needs --rules, --lm and --weights.
+
 python bench/decode.py --limit models/hiero=test.zh models/c2s=test.zh.forest --pops 50,200 --sentences 300
 
 --limit compares the time of a search with the time of its n-gram queries. It records them and asks them again in a bare
@@ -60,6 +63,7 @@ def main() -> None:
     parser.add_argument("--sentences", type=int)
     parser.add_argument("--rounds", type=int, default=1, help="times the input is translated, at the last settings")
     parser.add_argument("--errors", action="store_true", help="compare the pop limits' scores, sentence by sentence")
+    parser.add_argument("--rests", action="store_true", help="compare with a language model without rest costs")
     parser.add_argument("--limit", action="store_true", help="compare with the time of the n-gram queries alone")
     parser.add_argument("--out", type=Path, help="the last run's translations")
     add_option(parser)
@@ -77,6 +81,9 @@ def main() -> None:
 
     lines = arguments.input.read_text().split("\n")[:-1][: arguments.sentences]
     with tempfile.TemporaryDirectory() as folder:
+        if arguments.rests:
+            compare_rests(arguments, lines, Path(folder))
+            return
         make = translators(arguments, Path(folder))
         print(
             f"{'pops':>6} {'threads':>7} {'ms/sentence CPU':>15} {'sentences/s':>11} {'model score':>12} {'peak GB':>8}"
@@ -130,6 +137,32 @@ def compare(
     percents = [column("reach the best score, %", 1), column("output of the last limit, %", 1)]
     gaps_columns = [column("below the best, mean", 2), column("90 % within", 2)]
     return [column("pops"), column("mean score", 3), *percents, *gaps_columns], rows
+
+
+def compare_rests(arguments: argparse.Namespace, lines: list[str], folder: Path) -> None:
+    """For each pop limit: time and mean model score without and with the rest costs of the language model."""
+    sections = _core.read_sections(str(arguments.lm), "ngram-lm", 1)
+    if sections.pop("rests", None) is None:
+        sys.exit(f"{arguments.lm} has no rest costs; expected a model that this version compiled")
+    _core.write_sections(str(folder / "lm.bin"), "ngram-lm", 1, sections)
+    table, weights = open_table(arguments.rules), read_weights(arguments.weights)
+    models = [load_ngram(folder / "lm.bin"), load_ngram(arguments.lm)]
+    names = ["without: CPU ms a sentence", "mean model score", "with: CPU ms a sentence", "mean model score"]
+    rows = []
+    for pops in map(int, arguments.pops.split(",")):
+        options = SearchOptions(pop_limit=pops, span_limit=arguments.span_limit, per_source=arguments.per_source)
+        runs = [Translator(table, weights, lm, options) for lm in models]
+        times: list[list[float]] = [[] for _ in runs]
+        scores = [0.0 for _ in runs]
+        for _ in range(arguments.rounds):
+            for i, run in enumerate(runs):
+                found = run.translate_batch(lines)
+                times[i].append(1000 * sum(t.seconds for t in found) / len(lines))
+                scores[i] = sum(t.score for t in found) / len(lines)
+        rows.append([pops, median(times[0]), scores[0], median(times[1]), scores[1]])
+        print(f"{pops:6} {rows[-1][1]:8.2f} {scores[0]:10.4f} {rows[-1][3]:8.2f} {scores[1]:10.4f}", flush=True)
+    digits = (2, 3, 2, 3)
+    record(arguments.json, [column("pops"), *(column(*one) for one in zip(names, digits, strict=True))], rows)
 
 
 def compare_with_limit(arguments: argparse.Namespace) -> None:

@@ -116,6 +116,10 @@ void bind_ngram_model(nb::module_& m) {
             return std::pair(as_array(std::move(ids)), as_array(std::move(offsets)));
           },
           "texts"_a, "The numbers of the words of texts, and where each text begins and ends in them.")
+      .def_prop_ro(
+          "rests", [](const NgramModel& self) { return view(verified(self).rests()); },
+          nb::rv_policy::reference_internal,
+          "The rest cost of each word: what it is likely to score, whatever stands before it. Empty if it has none.")
       .def(
           "begin_state", [](const NgramModel& self) { return verified(self).begin_state(); }, "The state after <s>.")
       .def(

@@ -29,9 +29,11 @@ NgramModel::NgramModel(Sections sections)
   if (facts.size() != 1) sections_->fail("is damaged: its section 'model' has another size");
   facts_ = facts.data();
   unigrams_ = sections_->unverified<NgramValue>("unigrams");
+  if (sections_->has("rests")) rests_ = sections_->unverified<float>("rests");
   const std::size_t words = vocabulary_.size();
   if (order() < 1 || order() > kMaxNgramOrder || unigrams_.size() != words || facts_->begin_sentence >= words ||
-      facts_->end_sentence >= words || facts_->layout > NgramLayout::small)
+      facts_->end_sentence >= words || facts_->layout > NgramLayout::small ||
+      (!rests_.empty() && rests_.size() != words))
     sections_->fail("is damaged: its section 'model' contradicts the others");
   if (sections_->has("classes")) {
     classed_ = Vocabulary(*sections_, "classed");
@@ -88,6 +90,7 @@ void NgramModel::check_tables() const {
     check(order(), last);
   };
   if (std::ranges::any_of(unigrams_, unsound_value)) fail_values("section 'unigrams'");
+  if (std::ranges::any_of(rests_, [](float rest) { return too_large(rest) != 0; })) fail_values("section 'rests'");
   if (order() == 1) return;
   if (facts_->layout == NgramLayout::fast) {
     check_all(std::type_identity<FastBucket>(), std::type_identity<FastLastBucket>());

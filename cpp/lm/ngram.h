@@ -70,6 +70,12 @@ class NgramModel {
   std::span<const std::uint8_t> listed(std::size_t n) const { return sections_->array<std::uint8_t>(list_name(n)); }
   static std::string list_name(std::size_t n) { return "ngrams." + std::to_string(n); }
 
+  // The rest cost of each word (lm/rest_costs.h), or nothing.
+  std::span<const float> rests() const {
+    verify();
+    return rests_;
+  }
+
   // Texts as numbers: blanks (space, tab, the line ends of ASCII) separate words; text t is
   // ids[offsets[t]..offsets[t+1]).
   struct Encoded {
@@ -122,11 +128,11 @@ class NgramModel {
   }
   template <unsigned kMaxOrder, bool kOnUse>
   NgramSearch<FastTable<FastBucket>, FastTable<FastLastBucket>, kMaxOrder, kOnUse> fast() const {
-    return {order(), unigrams_, facts_->begin_sentence, fast_middle_.data(), fast_last_, *sections_};
+    return {order(), unigrams_, rests_, facts_->begin_sentence, fast_middle_.data(), fast_last_, *sections_};
   }
   template <unsigned kMaxOrder, bool kOnUse>
   NgramSearch<SmallTable<SmallBucket>, SmallTable<SmallLastBucket>, kMaxOrder, kOnUse> small() const {
-    return {order(), unigrams_, facts_->begin_sentence, small_middle_.data(), small_last_, *sections_};
+    return {order(), unigrams_, rests_, facts_->begin_sentence, small_middle_.data(), small_last_, *sections_};
   }
 
   std::shared_ptr<const Sections> sections_;
@@ -135,6 +141,7 @@ class NgramModel {
   Vocabulary classed_;               // words of texts, if those of the model are classes; <unk> is the first
   std::span<const WordId> classes_;  // of each
   std::span<const NgramValue> unigrams_;
+  std::span<const float> rests_;  // by word; none for a model of order 1, and for files of earlier versions
   // Views on the sections; those of the other layout stay empty.
   std::array<FastTable<FastBucket>, kMaxNgramOrder - 2> fast_middle_;
   FastTable<FastLastBucket> fast_last_;

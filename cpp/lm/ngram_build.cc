@@ -281,6 +281,7 @@ NgramValue* NgramBuilder::lookup(std::span<const WordId> words) {
 
 void NgramBuilder::add(std::span<const WordId> words, float log10, float backoff, std::size_t line) {
   const std::size_t n = words.size();
+  if (n == 2) rests().add(words[0], words[1], -std::abs(log10));
   Waiting& ngram = waiting_.emplace_back();
   ngram.line = line;
   ngram.order = static_cast<std::uint32_t>(n);
@@ -295,6 +296,12 @@ void NgramBuilder::add(std::span<const WordId> words, float log10, float backoff
     middle_[n - 3].prefetch(ngram.context);
   }
   if (waiting_.size() == kWaiting) enter_all();
+}
+
+RestCosts& NgramBuilder::rests() {
+  // A model without <s> or </s> is refused in the end.
+  if (!rests_) rests_.emplace(unigrams_, find("<s>").value_or(0), find("</s>").value_or(0));
+  return *rests_;
 }
 
 void NgramBuilder::enter_all() {
@@ -411,6 +418,7 @@ NgramBuilder::Begun NgramBuilder::begin_sections(NgramLayout layout) {
   for (WordId word = 0; word < words_.size(); ++word) words.append(words_.text(word));
   Vocabulary::add_sections(words, sections);
   std::copy(unigrams_.begin(), unigrams_.end(), sections.add<NgramValue>("unigrams", unigrams_.size()).begin());
+  if (order() > 1) std::ranges::copy(rests().finish(), sections.add<float>("rests", unigrams_.size()).begin());
   return {std::move(sections), facts};
 }
 

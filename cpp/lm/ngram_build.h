@@ -24,6 +24,7 @@
 #include "lm/ngram.h"
 #include "lm/ngram_table.h"
 #include "lm/ngram_words.h"
+#include "lm/rest_costs.h"
 #include "lm/word_classes.h"
 
 namespace treeglot {
@@ -135,6 +136,7 @@ class NgramBuilder {
     std::span<NgramFacts> facts;  // to be written when all are known
   };
   Begun begin_sections(NgramLayout layout);
+  RestCosts& rests();
   void add_fast(Sections& sections);
   void add_small(Sections& sections);
   std::vector<StreamedSection> stream_fast();
@@ -144,6 +146,7 @@ class NgramBuilder {
   Symbols words_;
   std::string unknown_;  // how <unk> is spelled; empty: it was not given
   std::vector<NgramValue> unigrams_;
+  std::optional<RestCosts> rests_;                // from the first 2-gram on
   std::vector<GrowingTable<FastBucket>> middle_;  // by order − 2
   GrowingTable<FastLastBucket> last_;
   std::vector<Listed> listed_;     // by order − 2

@@ -74,10 +74,11 @@ class NgramSearch {
   using State = NgramState<kContext>;
   using Chart = ChartState<kContext>;
 
-  NgramSearch(unsigned order, std::span<const NgramValue> unigrams, WordId begin_sentence, const Middle* middle,
-              const Last& last, const Sections& sections)
+  NgramSearch(unsigned order, std::span<const NgramValue> unigrams, std::span<const float> rests, WordId begin_sentence,
+              const Middle* middle, const Last& last, const Sections& sections)
       : order_(order),
         unigrams_(unigrams.data()),
+        rests_(rests.data()),
         vocabulary_(unigrams.size()),
         middle_(middle),
         last_(last),
@@ -124,6 +125,18 @@ class NgramSearch {
     use = longest - length;
     for (unsigned i = result.length - length; i < given; ++i) result.log10 += charge[i];
     return result;
+  }
+
+  bool has_rests() const { return rests_ != nullptr; }
+  // What a text is likely to gain when words come to stand before it, log10; 0 if the model has no rest costs.
+  float rest(const Chart& text) const {
+    if (rests_ == nullptr || text.left_length == 0) return 0;
+    const WordId word = text.left[0];
+    if constexpr (kOnUse) {
+      sections_->touch(std::span(rests_ + word, 1));
+      if (too_large(rests_[word]) != 0) fail("section 'rests'");
+    }
+    return rests_[word] - float(text.prob[0]);
   }
 
   // The parts, for queries in bulk.
@@ -179,6 +192,7 @@ class NgramSearch {
 
   unsigned order_;
   const NgramValue* unigrams_;
+  const float* rests_;  // or null
   std::size_t vocabulary_;
   const Middle* middle_;  // by order − 2
   Last last_;

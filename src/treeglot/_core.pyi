@@ -1447,6 +1447,12 @@ class NgramModel:
         The numbers of the words of texts, and where each text begins and ends in them.
         """
 
+    @property
+    def rests(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', writable=False)]:
+        """
+        The rest cost of each word: what it is likely to score, whatever stands before it. Empty if it has none.
+        """
+
     def begin_state(self) -> NgramState:
         """The state after <s>."""
 

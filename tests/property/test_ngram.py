@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,6 +49,29 @@ def test_tables_in_files_give_the_same_bytes(model: Model, layout: str) -> None:
                 reader.finish(NgramLayout[layout])
         assert (folder / "here").read_bytes() == (folder / "there").read_bytes()
         assert sorted(path.name for path in folder.iterdir()) == ["here", "there"]
+
+
+@given(models((1, 4)), LAYOUTS)
+@settings(max_examples=150)
+def test_rest_costs_are_sums_over_all_contexts(model: Model, layout: str) -> None:
+    """log10 of the sum over words c of p(c) p(w | c), by 1-grams and 2-grams; a sentence begins as often as it ends."""
+    built = build(model, layout)
+    if len(model) == 1:
+        assert built.core.rests.size == 0
+        return
+    alone = {ngram[0]: value for ngram, value in model[0].items()}
+    alone.setdefault("<unk>", (-100.0, None))
+    often = {word: 10**log10 for word, (log10, _) in alone.items()}
+    contexts = {**often, "<s>": often["</s>"], "</s>": 0.0}
+    for word, (log10, _) in alone.items():
+        if word == "<s>":
+            continue
+        found = 0.0
+        for context, share in contexts.items():
+            both = model[1].get((context, word))
+            found += share * (10 ** both[0] if both is not None else 10 ** (log10 + (alone[context][1] or 0.0)))
+        expected = math.log10(found) if 0 < found <= 1 else log10
+        assert built.core.rests[built.id(word)] == pytest.approx(expected, abs=1e-4)
 
 
 @contextmanager

@@ -99,7 +99,13 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
     if ((application.place & kEnds) != 0) out = Chart{};  // nothing follows: all whole sentences are alike
   }
 
-  // The runs of words between variables, each as if nothing stood beside it.
+  bool looks_ahead() const override { return search_.has_rests(); }
+  double ahead(const std::byte* states, std::size_t offset, const FeatureWeights& weights) const override {
+    const Chart& text = *reinterpret_cast<const Chart*>(states + offset);
+    return double{weights[score_]} * search_.rest(text) * kLn10;
+  }
+
+  // The runs of words between variables, each as if anything could stand before it.
   void expect(const Application& application, Sink& sink) const {
     double sum = 0;
     float unknown = 0;
@@ -112,6 +118,7 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
         run.terminal(word);
       }
       sum += run.finish();
+      sum += search_.rest(state);
       if (at != end) ++at;
     }
     sink.add(score_, static_cast<float>(sum * kLn10));
