@@ -2,56 +2,60 @@
 
 from __future__ import annotations
 
-import math
+import json
+from pathlib import Path
 
 import pytest
 from small_table import table
 
 from treeglot import _core
 from treeglot.decode import SearchOptions, Translator
-from treeglot.lm import NgramModel
-from treeglot.lm.ngram import compile_ngram
+from treeglot.lm import NgramModel, compile_ngram
 
 counted = pytest.mark.skipif(not hasattr(_core, "search_counts"), reason="this build does not count")
+EXACT = SearchOptions(pop_limit=0)
 
 
-def unigrams(tmp_path) -> NgramModel:
+def unigrams(folder: Path) -> NgramModel:
     lines = ["\\data\\", "ngram 1=5", "", "\\1-grams:", "-2 <unk>", "-1 <s>", "-0.5 </s>", "-0.25 the", "-0.75 that"]
-    (tmp_path / "lm.arpa").write_text("\n".join([*lines, "", "\\end\\", ""]))
-    return compile_ngram(tmp_path / "lm.arpa")
+    (folder / "lm.arpa").write_text("\n".join([*lines, "", "\\end\\", ""]))
+    return compile_ngram(folder / "lm.arpa")
 
 
 @counted
-def test_candidates_and_states_of_an_exact_search(tmp_path) -> None:
-    """The points of all cubes: rules × hypotheses of their variables. A node keeps each state once."""
-    lm = unigrams(tmp_path)
-    translator = Translator(table(), {"p": 1.0, "lm": 1.0}, lm, SearchOptions(pop_limit=0))
-    before = _core.search_counts()
-    translator.translate("das")
-    # X → the | that; S → X for both. The states of a 1-gram model are all equal.
-    after = {name: number - before[name] for name, number in _core.search_counts().items()}
-    assert (after["searches"], after["candidates"], after["states"]) == (1, 2 + 1, 1 + 1)
-    assert after["misses"] > 0
-    before = _core.search_counts()
-    translator.translate("das")
-    assert _core.search_counts()["misses"] == before["misses"]  # the cache has the rules
+def test_an_exact_search_counts_the_edges_and_nodes_of_its_forest() -> None:
+    translator = Translator(table(), {"p": 1.0}, None, EXACT)
+    misses = []
+    for line in ("das", "das ist haus", "das haus"):
+        before = _core.search_counts()
+        found = translator.translate(line)
+        counts = {name: number - before[name] for name, number in _core.search_counts().items()}
+        nodes = json.loads(found.forest().to_json())["nodes"]
+        assert (counts["searches"], counts["states"]) == (1, len(nodes))
+        assert counts["candidates"] == sum(map(len, nodes))
+        misses.append(counts["misses"])
+    assert misses == [1, 2, 0]  # das; haus and X ist X; the cache has all
 
 
 @counted
-def test_queries_are_recorded_and_asked_again(tmp_path) -> None:
+def test_queries_are_recorded_and_asked_again(tmp_path: Path) -> None:
     lm = unigrams(tmp_path)
     _core.forget_queries(lm.core)
     _core.record_queries(True)
     try:
-        translator = Translator(table(), {"p": 1.0, "lm": 1.0}, lm, SearchOptions(pop_limit=0))
+        translator = Translator(table(), {"p": 1.0, "lm": 1.0}, lm, EXACT)
         translator.translate("das")
+        once = _core.replay_queries(lm.core)
+        translator.translate("das")
+        twice = _core.replay_queries(lm.core)
     finally:
         _core.record_queries(False)
-    queries, seconds, log10 = _core.replay_queries(lm.core)
-    # Each rule is estimated and then scored; the best derivation is replayed for its features; </s> ends the sentence.
-    assert seconds >= 0
-    assert queries > 0 and math.isfinite(log10)
-    Translator(table(), {"p": 1.0, "lm": 1.0}, lm, SearchOptions(pop_limit=0)).translate("das")
-    assert _core.replay_queries(lm.core)[0] == queries
+    # The rules "the" and "that" are estimated. The search scores both, and then </s>. The features of the best
+    # derivation are the scores of "the" and </s>.
+    estimated, searched, replayed = -0.25 - 0.75, -0.25 - 0.75 - 0.5, -0.25 - 0.5
+    assert once[::2] == (7, pytest.approx(estimated + searched + replayed))
+    assert twice[::2] == (12, pytest.approx(estimated + 2 * (searched + replayed)))  # the cache has the estimates
+    Translator(table(), {"p": 1.0, "lm": 1.0}, lm, EXACT).translate("das")
+    assert _core.replay_queries(lm.core)[0] == 12
     _core.forget_queries(lm.core)
     assert _core.replay_queries(lm.core)[::2] == (0, 0.0)
