@@ -147,7 +147,7 @@ def compare_rests(arguments: argparse.Namespace, lines: list[str], folder: Path)
     _core.write_sections(str(folder / "lm.bin"), "ngram-lm", 1, sections)
     table, weights = open_table(arguments.rules), read_weights(arguments.weights)
     models = [load_ngram(folder / "lm.bin"), load_ngram(arguments.lm)]
-    names = ["without: CPU ms a sentence", "mean model score", "with: CPU ms a sentence", "mean model score"]
+    names = [f"{how}: {what}" for how in ("without", "with") for what in ("CPU ms a sentence", "mean model score")]
     rows = []
     for pops in map(int, arguments.pops.split(",")):
         options = SearchOptions(pop_limit=pops, span_limit=arguments.span_limit, per_source=arguments.per_source)
