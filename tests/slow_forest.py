@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
 from dependency_pieces import TAGS_MODEL, WORDS_MODEL, Piece, join, projective
@@ -96,8 +96,10 @@ Variants = Sequence[tuple[tuple[int, int], list[str], float]]
 class Twin:
     """All derivations of a forest, from the definitions of the c2d page. Words may have variants."""
 
-    def __init__(self, forest: ParseForest, rules: list[ForestRule], variants: Variants = ()) -> None:
-        self.forest, self.rules, self.variants = forest, rules, variants
+    def __init__(
+        self, forest: ParseForest, rules: list[ForestRule], variants: Variants = (), crossing: bool = False
+    ) -> None:
+        self.forest, self.rules, self.variants, self.crossing = forest, rules, variants, crossing
         self.graph = forest.graph
         self.logs = forest.conditional().scores
         self.best = {node: self.best_below(node) for node in range(self.graph.nodes)}
@@ -164,7 +166,8 @@ class Twin:
         for rule in phrases:
             found += self.put_together(rule, self.step(rule) + parse, [], [])
         if not self.forest.is_word(node):
-            found += [made._replace(score=made.score + parse) for made in self.hierarchical((begin, end))]
+            spanning = self.hierarchical((begin, end)) + self.side_by_side((begin, end))
+            found += [made._replace(score=made.score + parse) for made in spanning]
         is_word = self.forest.is_word(node)
         found += [made._replace(score=made.score + parse) for made in self.readings((begin, end), not is_word)]
         unknown = Piece(words, ("",), (-1,))
@@ -216,6 +219,12 @@ class Twin:
 
     def spans(self) -> set[tuple[int, int]]:
         """What a variable of a phrase may stand for."""
+        if self.crossing:
+            return set(combinations(range(len(self.forest.words) + 1), 2))
+        return self.parsed_spans()
+
+    def parsed_spans(self) -> set[tuple[int, int]]:
+        """The spans of nodes and of neighbouring children."""
         found = {tuple(self.forest.span(node)) for node in self.reached}
         for edge in (edge for node in self.reached for edge in self.edges(node)):
             tails = tails_of(self.forest, edge)
@@ -234,7 +243,21 @@ class Twin:
         words = tuple(self.forest.words[slice(*span)])
         flat = [rule for rule in self.rules if rule.phrase and rule.source == words]
         found = [made for rule in flat for made in self.put_together(rule, self.step(rule), [], [])]
+        if span not in self.parsed_spans():
+            return found
         return found + self.hierarchical(span) + self.readings(span, True)
+
+    def side_by_side(self, span: tuple[int, int]) -> list[Made]:
+        """Two or three fillers in source order, at least one of them a phrase on a span of its own."""
+        made: list[Made] = []
+        inside = range(span[0] + 1, span[1])
+        for cuts in [*combinations(inside, 1), *combinations(inside, 2)] if self.crossing else ():
+            parts = list(pairwise((span[0], *cuts, span[1])))
+            if self.parsed_spans().issuperset(parts):
+                continue
+            both = ForestRule((), ("1", "2", "3")[: len(parts)], heads=(0,) * len(parts))
+            made += self.put_below(both, WEIGHTS["glue"] * len(cuts), [], [self.fillers(part) for part in parts])
+        return made
 
     def readings(self, span: tuple[int, int], has_gaps: bool) -> list[Made]:
         """What phrases make of a span in which at least one variant is read, and what the parts of a variant make."""
@@ -333,10 +356,14 @@ def model_scores(piece: Piece) -> float:
     return score + WEIGHTS["ill_formed"] * (piece.ill + (len(piece.roots) > 1))
 
 
-def decoder(rules: list[ForestRule], margin: float = math.inf, pop_limit: int = 0, steps: int = 0) -> Decoder:
+def decoder(
+    rules: list[ForestRule], margin: float = math.inf, pop_limit: int = 0, steps: int = 0, crossing: bool = False
+) -> Decoder:
     features = FeatureSet(forest_table(rules, LABELS))
     features.add_ngram(LM)
     features.add_dependency(WORDS_MODEL.core)
     features.add_dependency(TAGS_MODEL.core)
-    search = SearchOptions(pop_limit=pop_limit, forest_margin=margin, step_limit=steps, per_source=0)
+    search = SearchOptions(
+        pop_limit=pop_limit, forest_margin=margin, step_limit=steps, per_source=0, crossing_phrases=crossing
+    )
     return Decoder(features, ForestMatcher(features, HEADS, search), list(WEIGHTS.items()), search)

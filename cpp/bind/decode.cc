@@ -22,7 +22,8 @@ namespace treeglot {
 template <>
 inline constexpr auto kFields<ForestOptions> = std::tuple{OptionField{"forest_margin", &ForestOptions::margin},
                                                           OptionField{"step_limit", &ForestOptions::step_limit},
-                                                          OptionField{"pseudo_structures", &ForestOptions::sequences}};
+                                                          OptionField{"pseudo_structures", &ForestOptions::sequences},
+                                                          OptionField{"crossing_phrases", &ForestOptions::crossing}};
 TREEGLOT_OPTIONS(HeadDependentsMatchOptions, max_combinations, pseudo_structures, dependency_trees);
 TREEGLOT_OPTIONS(SearchOptions, pop_limit, beam, threshold, time_limit);
 TREEGLOT_OPTIONS(DecoderOptions, per_source, markup);

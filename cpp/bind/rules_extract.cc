@@ -30,7 +30,7 @@ template <>
 inline constexpr auto kNames<GhkmOptions::Phrases> =
     std::array{OptionName{"none", GhkmOptions::Phrases::none}, OptionName{"all", GhkmOptions::Phrases::all},
                OptionName{"well-formed", GhkmOptions::Phrases::well_formed}};
-TREEGLOT_OPTIONS(GhkmOptions, well_formed, structure, phrases, max_phrase, phrase_loose, sequences, max_span,
+TREEGLOT_OPTIONS(GhkmOptions, well_formed, structure, phrases, all_spans, max_phrase, phrase_loose, sequences, max_span,
                  max_symbols, max_nonterminals, max_composed, minimal_height, minimal_edges, minimal_leaves,
                  minimal_fragments, composed_height, composed_edges, composed_leaves, composed_fragments,
                  max_attachments);

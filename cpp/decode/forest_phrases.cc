@@ -23,8 +23,8 @@ RuleTable::Node node_of(const RuleTable& table, const std::vector<Symbol>& words
 
 ForestPhrases::ForestPhrases(const Hypergraph& parsed, std::span<const Span> parsed_spans, const Hypergraph& graph,
                              std::span<const Span> spans, std::span<const Sort> sorts, NodeId words,
-                             std::uint32_t span_limit)
-    : span_limit_(span_limit) {
+                             std::uint32_t span_limit, bool crossing)
+    : span_limit_(span_limit), crossing_(crossing) {
   add_spans(parsed, parsed_spans, true);
   for (const Span span : parsed_spans) lower_bound(span)->is_sequence = false;
   if (&graph != &parsed) add_spans(graph, spans, false);
@@ -48,19 +48,76 @@ void ForestPhrases::add_spans(const Hypergraph& graph, std::span<const Span> spa
       }
     }
   }
+  add_covered(std::move(all), is_parsed, false);
+}
+
+void ForestPhrases::add_covered(std::vector<Span> all, bool is_parsed, bool is_crossing) {
   std::ranges::sort(all, before);
   all.erase(std::ranges::unique(all).begin(), all.end());
   const auto known = static_cast<std::ptrdiff_t>(covered_.size());
   for (const Span span : all) {
     const auto old = std::ranges::lower_bound(covered_.begin(), covered_.begin() + known, span, before, &Covered::span);
-    if (old == covered_.begin() + known || old->span != span)
-      covered_.push_back({.span = span, .is_parsed = is_parsed, .is_sequence = true});
+    if (old == covered_.begin() + known || old->span != span || (is_crossing && !old->is_parsed))
+      covered_.push_back({.span = span, .is_parsed = is_parsed, .is_sequence = true, .is_crossing = is_crossing});
   }
   std::ranges::inplace_merge(covered_, covered_.begin() + known, before, &Covered::span);
 }
 
 std::vector<ForestPhrases::Covered>::iterator ForestPhrases::lower_bound(Span span) {
   return std::ranges::lower_bound(covered_, span, before, &Covered::span);
+}
+
+// Adds the spans that have phrases without variables, unless the parse forest has them. A span that only given
+// translations make is there twice, first as theirs. Words that no rule may use keep spans apart.
+void ForestPhrases::add_crossing(const RuleTable& table, const std::vector<Symbol>& words, const Rules& rules) {
+  std::vector<Span> all;
+  for (std::uint32_t begin = 0; begin < words.size(); ++begin) {
+    RuleTable::Node node = table.root();
+    for (std::uint32_t end = begin; end < words.size() && end - begin < span_limit_; ++end) {
+      if (words[end] == Symbols::kNone) break;
+      node = table.child(node, words[end]);
+      if (node == RuleTable::kNoNode) break;
+      if (end > begin && !rules(node).empty()) all.push_back({begin, end + 1});
+    }
+  }
+  add_covered(std::move(all), false, true);
+  parts_from_.assign(words.size(), std::vector<Place>(span_limit_ + 1, kNowhere));
+}
+
+void ForestPhrases::find_flat(Covered& at, const RuleTable& table, const std::vector<Symbol>& words,
+                              const Rules& rules) const {
+  if (!at.is_sequence) return;
+  const RuleTable::Node node = node_of(table, words, at.span);
+  if (node != RuleTable::kNoNode) at.flat = rules(node);
+}
+
+// Whether a variable may stand for the span.
+bool ForestPhrases::is_part(const Covered& at) {
+  if (at.is_crossing) return true;
+  return at.is_parsed && (at.is_sequence ? at.has_phrases() : !at.nodes.empty());
+}
+
+void ForestPhrases::add_part(Place place) {
+  const Span span = covered_[place].span;
+  if (crossing_) parts_from_[span.begin][span.size()] = place;
+}
+
+// The rows of parts that make up the span of a node, with a part that crosses nodes.
+void ForestPhrases::find_rows(const Covered& at) {
+  if (!crossing_ || (at.nodes.empty() && at.rests.empty())) return;
+  const auto [begin, end] = at.span;
+  const auto part = [&](std::uint32_t from, std::uint32_t to) { return parts_from_[from][to - from]; };
+  const auto add = [&](const Row& row) {
+    const auto crosses = [&](Place place) { return place != kNowhere && covered_[place].is_crossing; };
+    if (std::ranges::any_of(row, crosses)) rows_.push_back(row);
+  };
+  for (std::uint32_t first = begin + 1; first < end; ++first) {
+    if (part(begin, first) == kNowhere) continue;
+    if (part(first, end) != kNowhere) add({part(begin, first), part(first, end), kNowhere});
+    for (std::uint32_t second = first + 1; second < end; ++second)
+      if (part(first, second) != kNowhere && part(second, end) != kNowhere)
+        add({part(begin, first), part(first, second), part(second, end)});
+  }
 }
 
 void ForestPhrases::find(RuleCache& cache, Symbol x, const std::vector<Symbol>& words, std::span<const Span> given,
@@ -77,6 +134,7 @@ void ForestPhrases::find(RuleCache& cache, Symbol x, const std::vector<Symbol>& 
   };
   const RuleTable& table = cache.table();
   x_ = x;
+  if (crossing_) add_crossing(table, words, rules);
   GappyWalk<Place> walk;
   walk.begin(table, x, words);
   const auto any = [](std::uint32_t) { return std::uint8_t{1}; };
@@ -89,15 +147,18 @@ void ForestPhrases::find(RuleCache& cache, Symbol x, const std::vector<Symbol>& 
     if (at.span.size() > span_limit_) return;
     at.first_phrase = static_cast<std::uint32_t>(phrases_.size());
     at.first_reading = static_cast<std::uint32_t>(readings_.size());
-    if (std::ranges::none_of(given, [&](Span one) { return overlap(at.span, one); })) walk.visit(at.span, 1, any, take);
+    at.first_row = static_cast<std::uint32_t>(rows_.size());
+    const bool is_free = std::ranges::none_of(given, [&](Span one) { return overlap(at.span, one); });
+    if (is_free && !at.is_crossing) walk.visit(at.span, 1, any, take);
+    if (is_free) find_rows(at);
+    at.last_row = static_cast<std::uint32_t>(rows_.size());
     at.last_phrase = static_cast<std::uint32_t>(phrases_.size());
-    find_glued(table, at.span, rules);
+    if (!at.is_crossing) find_glued(table, at.span, rules);
     at.last_reading = static_cast<std::uint32_t>(readings_.size());
-    if (at.is_sequence) {
-      const RuleTable::Node node = node_of(table, words, at.span);
-      if (node != RuleTable::kNoNode) at.flat = rules(node);
-    }
-    if (at.is_parsed && (at.is_sequence ? at.has_phrases() : !at.nodes.empty())) walk.add(at.span, place);
+    find_flat(at, table, words, rules);
+    if (!is_part(at)) continue;
+    walk.add(at.span, place);
+    add_part(place);
   }
 }
 
@@ -247,9 +308,13 @@ void ForestPhrases::want_phrases(Place place) {
   };
   for (std::uint32_t phrase = at.first_phrase; phrase < at.last_phrase; ++phrase) want(phrases_[phrase]);
   for (std::uint32_t reading = at.first_reading; reading < at.last_reading; ++reading) want(readings_[reading].phrase);
+  for (std::uint32_t row = at.first_row; row < at.last_row; ++row)
+    for (const Place part : rows_[row])
+      if (part != kNowhere) covered_[part].gap_wanted = true;
 }
 
-void ForestPhrases::add_phrases(const Covered& at, NodeId head, double best, TranslationForestBuilder& out) const {
+void ForestPhrases::add_phrases(const Covered& at, NodeId head, double best, Glue& glue,
+                                TranslationForestBuilder& out) const {
   std::vector<NodeId> tails;
   for (std::uint32_t phrase = at.first_phrase; phrase < at.last_phrase; ++phrase) {
     tails.clear();
@@ -262,6 +327,16 @@ void ForestPhrases::add_phrases(const Covered& at, NodeId head, double best, Tra
     out.add_edge(head, tails, phrases_[phrase].alternatives, kInside, static_cast<float>(value));
   }
   use_readings(at, head, best, false, out);
+  for (std::uint32_t row = at.first_row; row < at.last_row; ++row) {
+    tails.clear();
+    double value = best;
+    for (const Place part : rows_[row]) {
+      if (part == kNowhere) continue;
+      tails.push_back(covered_[part].gap);
+      value -= covered_[part].best;
+    }
+    out.add_edge(head, tails, glue.side_by_side(tails.size()), kInside, static_cast<float>(value));
+  }
 }
 
 void ForestPhrases::add_gap(Covered& at, std::span<const NodeId> made, Glue& glue,
@@ -274,7 +349,7 @@ void ForestPhrases::add_gap(Covered& at, std::span<const NodeId> made, Glue& glu
   at.gap = out.add_node(at.span, x_, "X");
   if (fillers.empty()) {
     if (!at.flat.empty()) out.add_edge(at.gap, {}, at.flat, kInside);
-    return add_phrases(at, at.gap, 0, out);
+    return add_phrases(at, at.gap, 0, glue, out);
   }
   out.keep_apart(at.gap);
   const auto as_it_is = glue.add(LocalKind::pseudo, {-1}, {});

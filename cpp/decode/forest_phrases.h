@@ -5,11 +5,15 @@
 // phrase costs what the best parse of its node costs. What the best parses over the spans of its variables cost is
 // taken off again, since variables have parses of their own. Sequences cost nothing.
 //
+// If wanted, phrases without variables also translate other spans, which cross constituents. They fill variables, and
+// cost nothing. Two or three parts that variables could stand for make up a node side by side, if one of them crosses.
+//
 // Words may have variants, from a lattice. A phrase may have the words of a variant in place of those that it stands
 // for. If the words of a variant are no phrase, phrases for its parts are glued in source order. What uses variants is
 // a node of its own, its *reading* of the span. An edge with their score leads from that to each node of the span.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -32,14 +36,16 @@ class ForestPhrases {
   // What a node is where translations of spans are given.
   enum class Sort : std::uint8_t { parsed, rest, given };  // of the parse forest, what is left of such, a given span
 
-  // A span: of nodes, or of a sequence of children that no node of the parse forest covers.
+  // A span: of nodes, of a sequence of children that no node of the parse forest covers, or one that crosses nodes.
   struct Covered {
     Span span;
     bool is_parsed = false, is_sequence = false;             // of the parse forest; no node of that covers it
+    bool is_crossing = false;                                // a phrase on it would cross constituents
     std::vector<NodeId> nodes = {}, rests = {}, given = {};  // by sort, children first: given, nodes, rests
     std::uint32_t first_phrase = 0, last_phrase = 0;         // hierarchical phrases
     std::uint32_t first_reading = 0, last_reading = 0;       // phrases with variants of words
-    std::span<const Alternative> flat = {};                  // other phrases, of a sequence
+    std::uint32_t first_row = 0, last_row = 0;               // parts side by side
+    std::span<const Alternative> flat = {};                  // other phrases, where no node covers the span
     bool word_below = false;                                 // the first node is a word, and there are others
     double best = 0;                                         // the value of the best parse
     bool phrases_wanted = false, gap_wanted = false;
@@ -54,7 +60,8 @@ class ForestPhrases {
   // parse forest's, or made of that. Variables stand for spans of the parse forest alone, so that the phrases beside
   // given translations are those without them.
   ForestPhrases(const Hypergraph& parsed, std::span<const Span> parsed_spans, const Hypergraph& graph,
-                std::span<const Span> spans, std::span<const Sort> sorts, NodeId words, std::uint32_t span_limit);
+                std::span<const Span> spans, std::span<const Sort> sorts, NodeId words, std::uint32_t span_limit,
+                bool crossing);
 
   // Variants of words, numbered from `first_number` on where edges name what they took of the input.
   void add_variants(const LatticeForest& variants, EdgeId first_number) {
@@ -77,8 +84,9 @@ class ForestPhrases {
   void add_readings(const Covered& at, Glue& glue, TranslationForestBuilder& out);
   // Adds readings as edges of `head`; those of a word have no variables.
   void use_readings(const Covered& at, NodeId head, double best, bool is_word, TranslationForestBuilder& out) const;
-  // Adds the hierarchical phrases on a span, and its readings, as edges of `head`, with the value of its best parse.
-  void add_phrases(const Covered& at, NodeId head, double best, TranslationForestBuilder& out) const;
+  // Adds the hierarchical phrases on a span, its readings and its rows as edges of `head`, with the value of its best
+  // parse.
+  void add_phrases(const Covered& at, NodeId head, double best, Glue& glue, TranslationForestBuilder& out) const;
   // Adds what variables stand for, after the nodes of the span. `made` has the translation forest's nodes, by node.
   void add_gap(Covered& at, std::span<const NodeId> made, Glue& glue, TranslationForestBuilder& out) const;
 
@@ -103,13 +111,24 @@ class ForestPhrases {
   bool can_glue(const RuleTable& table, std::uint32_t variant, const Rules& rules);
   NodeId add_glued(std::uint32_t variant, Span span, Glue& glue, TranslationForestBuilder& out) const;
   void add_spans(const Hypergraph& graph, std::span<const Span> spans, bool is_parsed);
+  void add_covered(std::vector<Span> all, bool is_parsed, bool is_crossing);
+  void add_crossing(const RuleTable& table, const std::vector<Symbol>& words, const Rules& rules);
+  void find_flat(Covered& at, const RuleTable& table, const std::vector<Symbol>& words, const Rules& rules) const;
+  static bool is_part(const Covered& at);
+  void add_part(Place place);
+  void find_rows(const Covered& at);
   std::vector<Covered>::iterator lower_bound(Span span);
 
   std::uint32_t span_limit_;
+  bool crossing_;
   Symbol x_ = Symbols::kNone;
   std::vector<Covered> covered_;
   std::vector<Phrase> phrases_;
   std::vector<Place> gaps_;  // of phrases
+  // Parts side by side, in source order. The third may be kNowhere.
+  using Row = std::array<Place, 3>;
+  std::vector<Row> rows_;
+  std::vector<std::vector<Place>> parts_from_;  // by first word and size: what a variable may stand for, or kNowhere
   const LatticeForest* variants_ = nullptr;
   EdgeId first_number_ = 0;
   std::vector<std::vector<Symbol>> variant_words_;  // by variant; none if the table lacks one of them

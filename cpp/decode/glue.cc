@@ -9,6 +9,7 @@ Glue::Glue(const TargetWords& words, const FeatureSpace& space, std::span<const 
   fixed_.push_back(make(LocalKind::first, {-1}, {}));
   fixed_.push_back(make(LocalKind::glue, {-1, -2}, {{space.glue(), 1.0f}}));
   fixed_.push_back(make(LocalKind::end, {-1}, {}));
+  fixed_.push_back(make(LocalKind::glue, {-1, -2, -3}, {{space.glue(), 2.0f}}));
 }
 
 void Glue::begin_sentence() {

@@ -84,7 +84,7 @@ class Matching {
         pruned_(pruned),
         graph_(pruned.graph),
         spans_(parsed.graph, spans(*input.forest, parsed), graph_, spans(forest_, pruned), sorts(),
-               static_cast<NodeId>(input.words.size()), span_limit),
+               static_cast<NodeId>(input.words.size()), span_limit, options.crossing),
         out_(out) {
     closing_ = table.source_words().find(" )");
     x_ = table.labels().find("X");
@@ -134,7 +134,7 @@ class Matching {
           if (needed[node]) find_matches(node, needed);
           if ((needed[node] & kNode) && has_phrases(node)) spans_.want_phrases(place);
         }
-      if (at.is_sequence && at.gap_wanted) spans_.want_phrases(place);
+      if (at.is_sequence && !at.is_crossing && at.gap_wanted) spans_.want_phrases(place);
     }
     return needed;
   }
@@ -241,7 +241,7 @@ class Matching {
       out_.add_edge(head, moved, match.alternatives, kInside, match.value,
                     std::span(match_edges_).subspan(match.first_edge, match.edges));
     });
-    if (which == kNode && has_phrases(node)) spans_.add_phrases(at, head, best_value_[node], out_);
+    if (which == kNode && has_phrases(node)) spans_.add_phrases(at, head, best_value_[node], glue_, out_);
     if (which == kNode && is_word(node)) spans_.use_readings(at, head, best_value_[node], true, out_);
   }
 

@@ -21,6 +21,7 @@ struct ForestOptions {
   double margin = kDecodingMargin;     // the forest is pruned so far below its best tree, by its scores as given
   std::uint32_t step_limit = 100'000;  // of the walk at one node, which bounds its matches; 0: none
   bool sequences = true;               // phrases on neighbouring children also in pseudo rules
+  bool crossing = false;               // phrases on spans that are neither nodes nor neighbouring children
   bool pseudo_nodes = false;           // pseudo rules only where no fragment is rooted, as Travatar has them
 };
 

@@ -243,11 +243,13 @@ void PairExtractor::take_phrases(Occurrences& out, GhkmCounts& counts) {
   phrases_.clear();
   append_phrase_pairs(links_, {input_.options.max_phrase, kNoLimit, kNoLimit, input_.options.phrase_loose}, phrases_);
   for (const PhrasePair& phrase : phrases_) {
-    if (!std::ranges::binary_search(spans_, phrase.source, before)) continue;
+    const bool on_nodes = std::ranges::binary_search(spans_, phrase.source, before);
+    if (!on_nodes && !input_.options.all_spans) continue;
     const bool well_formed = is_well_formed(phrase.target);
     if (!well_formed && input_.options.phrases == GhkmOptions::Phrases::well_formed) continue;
     ++counts.phrases;
     counts.phrases_well_formed += well_formed ? 1 : 0;
+    counts.phrases_on_nodes += on_nodes ? 1 : 0;
     writer_.write(0, phrase, {});
     if (!well_formed) writer_.mark_ill_formed();
     out.add(writer_.rule(), kCountUnit);

@@ -20,6 +20,7 @@ struct GhkmOptions {
   bool structure = false;    // target sides keep their dependency structures, and words their tags as notes
   enum class Phrases : std::uint8_t { none, all, well_formed };
   Phrases phrases = Phrases::none;  // over the spans of nodes, with the left-hand side X
+  bool all_spans = false;           // those without variables over any span
   Limit max_phrase;                 // source words
   Limit phrase_loose;               // unaligned target words at a phrase's ends
   bool sequences = false;           // phrases over neighbouring children of a node, too
@@ -35,8 +36,8 @@ struct GhkmOptions {
 struct GhkmCounts {
   static constexpr auto kNames = std::to_array<std::string_view>(
       {"pairs", "unparsed", "unlinked", "no_tree", "nodes", "frontier", "minimal", "composed", "phrases",
-       "phrases_well_formed", "gappy", "minimal_too_large", "minimal_capped", "composed_too_large", "composed_capped",
-       "attachments_capped"});
+       "phrases_well_formed", "phrases_on_nodes", "gappy", "minimal_too_large", "minimal_capped", "composed_too_large",
+       "composed_capped", "attachments_capped"});
   std::uint64_t pairs = 0;     // read
   std::uint64_t unparsed = 0;  // of them without a forest that has a parse,
   std::uint64_t unlinked = 0;  // without links,
@@ -47,6 +48,7 @@ struct GhkmCounts {
   std::uint64_t composed = 0;
   std::uint64_t phrases = 0;
   std::uint64_t phrases_well_formed = 0;  // of them, where dependencies are given
+  std::uint64_t phrases_on_nodes = 0;     // of them, on nodes or on neighbouring children
   std::uint64_t gappy = 0;                // hierarchical phrases
   std::uint64_t minimal_too_large = 0, minimal_capped = 0, composed_too_large = 0, composed_capped = 0;  // FragmentCuts
   std::uint64_t attachments_capped = 0;  // rules with more ways to attach unaligned words than are allowed

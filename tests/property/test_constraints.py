@@ -31,9 +31,9 @@ def of_strings(draw: st.DrawFn) -> Problem:
 
 @st.composite
 def of_forests(draw: st.DrawFn) -> Problem:
-    source, rules = draw(forest.cases(most_variables=1))
-    found = forest.Twin(source, rules).all()
-    return Problem(forest.decoder(rules), source, [(made.score, made.piece.words) for made in found])
+    (source, rules), crossing = draw(forest.cases(most_variables=1)), draw(st.booleans())
+    found = forest.Twin(source, rules, crossing=crossing).all()
+    return Problem(forest.decoder(rules, crossing=crossing), source, [(made.score, made.piece.words) for made in found])
 
 
 @st.composite

@@ -2,6 +2,7 @@
 
 import math
 from collections import defaultdict
+from dataclasses import replace
 from itertools import combinations, pairwise, product
 
 import extraction
@@ -48,6 +49,7 @@ options = st.builds(
     max_phrase=st.sampled_from([1, 3, -1]),
     phrase_loose=st.sampled_from([0, 1, -1]),
     sequences=st.booleans(),
+    all_spans=st.booleans(),
     max_nonterminals=st.sampled_from([0, 0, 1, 2, 3]),
     max_span=st.sampled_from([2, 3, 10]),
     max_symbols=st.sampled_from([2, 3, 6]),
@@ -228,7 +230,9 @@ class Slow:
 
     def phrases(self):
         linked = {t for _, t in self.links}
-        spans = {s for s in self.covered() if s[1] - s[0] <= no_limit(self.o.max_phrase)}
+        everywhere = set(combinations(range(self.n + 1), 2))
+        spans = everywhere if self.o.all_spans else self.covered()
+        spans = {s for s in spans if s[1] - s[0] <= no_limit(self.o.max_phrase)}
         for i, j in [] if self.o.phrases == "none" else sorted(spans):
             for k, m in product(range(len(self.target)), range(1, len(self.target) + 1)):
                 inside = [t for s, t in self.links if i <= s < j]
@@ -327,7 +331,7 @@ def test_rules_are_those_of_the_definitions(pairs, o, structure):
     o = with_structure(o, structure)
     found, counts, _ = rows_of(pairs, o)
     units, times = defaultdict(float), defaultdict(int)
-    phrases = gappy = 0
+    phrases = on_nodes = gappy = 0
     for pair in pairs:
         if not usable(*pair, o):
             continue
@@ -339,6 +343,7 @@ def test_rules_are_those_of_the_definitions(pairs, o, structure):
             units[rule] += UNIT
             times[rule] += 1
             phrases += 1
+        on_nodes += len(list(Slow(*pair, replace(o, all_spans=False)).phrases()))
         for rule in slow.hierarchical():
             units[rule] += UNIT
             times[rule] += 1
@@ -348,6 +353,7 @@ def test_rules_are_those_of_the_definitions(pairs, o, structure):
         assert u == pytest.approx(units[rule], abs=n * 2, rel=1e-9)
     assert (counts["pairs"], counts["phrases"], counts["gappy"]) == (len(pairs), phrases, gappy)
     assert counts["minimal"] + counts["composed"] == sum(times.values()) - phrases - gappy
+    assert counts["phrases_on_nodes"] == on_nodes
     assert counts["minimal_capped"] == counts["composed_capped"] == 0
     if o.max_attachments == -1:
         assert counts["attachments_capped"] == 0

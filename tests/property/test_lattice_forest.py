@@ -57,18 +57,19 @@ def lattice_of(words: list[str], variants: list[tuple[int, int, list[str], float
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
-@given(cases(most_variables=1), word_phrases, drawn_variants)
+@given(cases(most_variables=1), word_phrases, drawn_variants, st.booleans())
 def test_exact_search_finds_every_derivation(
     case: tuple[ParseForest, list[ForestRule]],
     phrases: list[ForestRule],
     variants: list[tuple[int, int, list[str], float]],
+    crossing: bool,
 ) -> None:
     forest, rules = case[0], case[1] + phrases
     both = LatticeForest(forest, lattice_of(forest.words, variants))
-    expected = Twin(forest, rules, both.variants).all()
+    expected = Twin(forest, rules, both.variants, crossing).all()
     if len(expected) > 3000:
         return
-    [found] = decoder(rules).translate_batch([both], len(expected) + 1, False, 1)
+    [found] = decoder(rules, crossing=crossing).translate_batch([both], len(expected) + 1, False, 1)
     assert not found.problem and not found.notes
     assert found.words == forest.words
     made = [hypothesis.score for hypothesis in found.hypotheses]

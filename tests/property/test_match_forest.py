@@ -54,6 +54,26 @@ def test_phrases_have_variables_for_nodes_and_sequences(case: tuple[ParseForest,
         assert forest.tree_with(hypothesis.derivation.parse_edges()).words == forest.words
 
 
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@given(cases(most_variables=2))
+def test_phrases_on_other_spans_fill_variables_and_stand_side_by_side(
+    case: tuple[ParseForest, list[ForestRule]],
+) -> None:
+    forest, rules = case
+    expected = Twin(forest, rules, crossing=True).all()
+    if len(expected) > 3000:
+        return
+    [found] = decoder(rules, crossing=True).translate_batch([forest], len(expected) + 1, False, 1)
+    assert not found.problem and not found.notes
+    scores = [hypothesis.score for hypothesis in found.hypotheses]
+    assert scores == pytest.approx(sorted((made.score for made in expected), reverse=True), abs=1e-4)
+    assert Counter(tree_of(h) for h in found.hypotheses) == Counter(made.piece[:3] for made in expected)
+    for hypothesis in found.hypotheses:
+        total = sum(WEIGHTS[name] * value for name, value in hypothesis.features.items())
+        assert total == pytest.approx(hypothesis.score, abs=1e-4)
+        assert forest.tree_with(hypothesis.derivation.parse_edges()).words == forest.words
+
+
 @settings(max_examples=150)
 @given(cases())
 def test_the_parse_feature_is_the_probability_of_the_tree_that_was_used(

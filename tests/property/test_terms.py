@@ -30,7 +30,7 @@ def strings(draw: st.DrawFn) -> Case:
 @st.composite
 def forests(draw: st.DrawFn) -> Case:
     forest, rules = draw(slow_forest.cases(most_variables=draw(st.integers(0, 2))))
-    return slow_forest.decoder(rules), forest, len(forest.words)
+    return slow_forest.decoder(rules, crossing=draw(st.booleans())), forest, len(forest.words)
 
 
 @st.composite
@@ -50,8 +50,9 @@ def everything(decoder: Decoder, source: Any, terms: Terms) -> Translation:
 
 
 def keeps_away(source: Any, hypothesis: Any, spans: list[tuple[int, int]]) -> bool:
-    """Whether no hierarchical phrase on a forest covers words of a span, as none covers a forced term."""
-    steps = [s for s in hypothesis.derivation.steps if not s.local and "[X," in s.source]
+    """Whether no hierarchical phrase or glue on a forest covers words of a span, as none covers a forced term."""
+    glued = [s for s in hypothesis.derivation.steps if s.local and s.children > 1 and not s.parse_edges]
+    steps = glued + [s for s in hypothesis.derivation.steps if not s.local and "[X," in s.source]
     apart = all(step.span[1] <= begin or end <= step.span[0] for step in steps for begin, end in spans)
     return apart or not isinstance(source, ParseForest)
 

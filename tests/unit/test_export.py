@@ -229,6 +229,9 @@ def test_forests_on_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str
         export(whole, tmp_path / "none", "travatar", test=test)
     options = replace(find_kind("c2s").options(), extract=GhkmOptions(), search=SearchOptions(pseudo_structures=False))
     model = train_model("c2s", corpus, tmp_path / "model", options)
+    with pytest.raises(UsageError, match=r"no phrases off forest nodes; .* without search\.crossing_phrases"):
+        crossing = replace(model.translator.options, crossing_phrases=True)
+        export(model.with_search(crossing), tmp_path / "none", "travatar", test=test)
     with pytest.raises(UsageError, match="a c2s model has phrases and pseudo rules, which Travatar lacks"):
         export(model, tmp_path / "out", "travatar")
     # Travatar does not prune forests.

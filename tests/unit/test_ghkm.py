@@ -122,6 +122,7 @@ def test_facts(tmp_path):
     assert (facts["extractor"], facts["labels"], facts["roots"]) == ("ghkm", True, True)
     assert {name: n for name, n in facts["counts"].items() if n} == {
         "pairs": 1, "nodes": 12, "frontier": 9, "minimal": 10, "composed": 26, "phrases": 9, "phrases_well_formed": 8,
+        "phrases_on_nodes": 9,
     }  # fmt: skip
 
 

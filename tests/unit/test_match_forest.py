@@ -151,6 +151,32 @@ def test_without_a_parse_phrases_and_glue_translate_and_the_sentence_is_counted(
     assert (again.text, again.notes) == (line.text, line.notes)
 
 
+CROSSED = "(S (NP (N a) (N b)) (VP (V c) (N d)))"
+PHRASES = [ForestRule((word,), (word.upper(),), phrase=True) for word in "abcd"]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "wanted"),
+    [
+        (("b", "c"), ("BC",), "A BC D"),
+        (("a", "b", "c"), ("ABC",), "ABC D"),
+        (("a", ("X",), "d"), ("1", "AD"), "X AD"),
+    ],
+)
+def test_phrases_that_cross_constituents(source: tuple[object, ...], target: tuple[str, ...], wanted: str) -> None:
+    rules = [*PHRASES, ForestRule(source, target, phrase=True), ForestRule(("b", "c"), ("X",), -9.0, phrase=True)]
+    weights = {"p": 1.0, "pseudo": -9.0, "glue": -1.0}
+    forest = ParseForest.from_tree(Tree.parse(CROSSED))
+    with_them = SearchOptions(crossing_phrases=True, pop_limit=0)
+    assert translator(rules, weights, SearchOptions(pop_limit=0)).translate(forest).text == "A B C D"
+    found = translator(rules, weights, with_them).translate(forest)
+    assert found.text == wanted
+    parts = len(wanted.split()) if ("X",) not in source else 1
+    assert found.features.get("glue", 0.0) == parts - 1
+    narrow = SearchOptions(crossing_phrases=True, pop_limit=0, span_limit=3)
+    assert translator(rules, weights, narrow).translate(forest).text == "A B C D"
+
+
 def test_a_chain_of_fifty_thousand_unary_nodes() -> None:
     depth = 50_000
     tree = Tree.parse("(X " * depth + "w" + ")" * depth)

@@ -33,6 +33,9 @@ class SearchOptions(Options):
     pseudo_structures: bool = option(
         True, "phrases on parts of a relation, or of a forest node's children, also where there is no rule"
     )
+    crossing_phrases: bool = option(
+        False, "phrases on any span of a forest, in variables and beside other parts of a node"
+    )
     dependency_trees: int = option(
         1, "trees of a forest that are searched together, their log probability a feature (dep2str)", least=1
     )

@@ -326,10 +326,12 @@ class _Travatar(_Writer):
         words = len(self.table.source_words)
         sources = [self.table.rule(rule)[1] for rule in phrases]
         hierarchical = any(symbol >= words for source in sources for symbol in source)
-        if hierarchical or (self.search.pseudo_structures and any(len(source) > 1 for source in sources)):
+        off_nodes = self.search.pseudo_structures or self.search.crossing_phrases
+        if hierarchical or (off_nodes and any(len(source) > 1 for source in sources)):
             raise UsageError(
-                "Travatar has no hierarchical phrases, and no phrases on neighbouring children of a node; expected a "
-                "model trained with --set extract.max_nonterminals=0 --set search.pseudo_structures=false"
+                "Travatar has no hierarchical phrases, and no phrases off forest nodes; expected a model "
+                "trained with --set extract.max_nonterminals=0 --set search.pseudo_structures=false and without "
+                "search.crossing_phrases"
             )
 
     def _is_fragment(self, rule: int) -> bool:

@@ -25,6 +25,7 @@ class GhkmOptions(Options):
     well_formed: bool = option(False, "cut only where the target's dependency structure is well-formed (c2d rules)")
     structure: bool = option(False, "keep the dependency structures of target sides, and their tags")
     phrases: Literal["none", "all", "well-formed"] = option("all", "phrases taken over the spans of forest nodes")
+    all_spans: bool = option(False, "phrases without variables over any span, not over nodes alone")
     max_phrase: int = option(7, "source words of a phrase", least=1, unlimited=True)
     phrase_loose: int = option(-1, "unaligned target words at the ends of a phrase", least=0, unlimited=True)
     sequences: bool = option(False, "phrases over neighbouring children of a node, too")
