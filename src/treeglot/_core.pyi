@@ -575,6 +575,11 @@ class ParseForest:
     def viterbi(self) -> Tree:
         """The best tree by the scores as given; without a parse, the empty tree."""
 
+    def best_spans(self) -> Tree:
+        """
+        The tree with the fewest expected errors of spans; without a parse, the empty tree.
+        """
+
     def kbest(self, k: int) -> list[tuple[float, Tree]]:
         """The k best derivations as (score, tree), the best first."""
 
