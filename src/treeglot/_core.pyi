@@ -2945,6 +2945,27 @@ class HeadDependentsMatcher(Matcher):
 
     def __init__(self, features: FeatureSet, heads: HeadTable | None, search: object, augmented: bool) -> None: ...
 
+class TreeSpans(enum.Enum):
+    """
+    The parts of a dependency tree that rules of two words or more may cover.
+    """
+
+    structures = 0
+    """subtrees, fixed and floating structures"""
+
+    phrases = 1
+    """subtrees; structures for rules without variables"""
+
+    subtrees = 2
+    """subtrees"""
+
+class StructureMatcher(Matcher):
+    """
+    Meets dependency trees as strings: every rule on parts of the tree alone.
+    """
+
+    def __init__(self, features: FeatureSet, search: object, spans: TreeSpans) -> None: ...
+
 class JointMatcher(Matcher):
     """
     Meets what several matchers meet; the grammars share what covers the same words.
