@@ -250,11 +250,11 @@ def read_outputs(work: Path, name: str) -> list[list[str]]:
 
 def qualities(arguments: argparse.Namespace, sources: list[str]) -> dict[str, Shares]:
     """How near the subtrees of each source are to gold ones."""
-    gold, text = read_gold(arguments.gold, load_characters(arguments.characters), 0, 0)
+    gold, text = read_gold(arguments.gold, load_characters(arguments.characters))
+    by_level = {level: parsed(arguments.grammar, level, text) for level in (0, 1)}
     out = {}
     for source in sources:
-        level = {"level-0": 0}.get(source, 1)
-        trees = over_text(dependencies(parsed(arguments.grammar, level, text)), text)
+        trees = over_text(dependencies(by_level[0 if source == "level-0" else 1]), text)
         if not source.startswith("level"):
             trees = restructured(source, trees, random.Random(f"{arguments.seed} gold"))
         out[source] = shares(gold, [subtree_spans(tree) for tree in trees])
