@@ -15,6 +15,7 @@
 #include "decode/match_head_dependents.h"
 #include "decode/match_joint.h"
 #include "decode/match_on_demand.h"
+#include "decode/match_structures.h"
 #include "neural/joint_feature.h"
 
 namespace treeglot {
@@ -503,6 +504,19 @@ void bind_decode(nb::module_& m) {
       .def("__init__",
            new_tree_matcher<HeadDependentsMatcher, HeadDependentsMatchOptions, &HeadDependentsMatchOptions::augmented>,
            "features"_a, "heads"_a.none(), "search"_a, "augmented"_a);
+
+  nb::enum_<TreeSpans>(m, "TreeSpans", "The parts of a dependency tree that rules of two words or more may cover.")
+      .value("structures", TreeSpans::structures, "subtrees, fixed and floating structures")
+      .value("phrases", TreeSpans::phrases, "subtrees; structures for rules without variables")
+      .value("subtrees", TreeSpans::subtrees, "subtrees");
+  nb::class_<StructureMatcher, Matcher>(m, "StructureMatcher",
+                                        "Meets dependency trees as strings: every rule on parts of the tree alone.")
+      .def(
+          "__init__",
+          [](StructureMatcher* self, const FeatureSet& features, nb::handle search, TreeSpans spans) {
+            new (self) StructureMatcher(features.shared_table(), read_options<ChartOptions>(search), spans);
+          },
+          "features"_a, "search"_a, "spans"_a);
 
   nb::class_<JointMatcher, Matcher>(m, "JointMatcher",
                                     "Meets what several matchers meet; the grammars share what covers the same words.")

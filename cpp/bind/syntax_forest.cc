@@ -6,6 +6,7 @@
 #include "syntax/forest.h"
 #include "syntax/forest_stages.h"
 #include "syntax/forest_trees.h"
+#include "syntax/span_errors.h"
 
 namespace treeglot {
 namespace {
@@ -94,6 +95,8 @@ void bind_syntax_forest(nb::module_& m) {
           "edges"_a, nb::call_guard<nb::gil_scoped_release>(), "The tree of edges_with(edges).")
       .def("viterbi", &viterbi_tree, nb::call_guard<nb::gil_scoped_release>(),
            "The best tree by the scores as given; without a parse, the empty tree.")
+      .def("best_spans", &fewest_span_errors, nb::call_guard<nb::gil_scoped_release>(),
+           "The tree with the fewest expected errors of spans; without a parse, the empty tree.")
       .def("kbest", &kbest_trees, "k"_a, nb::call_guard<nb::gil_scoped_release>(),
            "The k best derivations as (score, tree), the best first.")
       .def("sample", &sample_trees, "n"_a, "seed"_a, nb::call_guard<nb::gil_scoped_release>(),

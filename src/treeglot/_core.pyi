@@ -575,6 +575,11 @@ class ParseForest:
     def viterbi(self) -> Tree:
         """The best tree by the scores as given; without a parse, the empty tree."""
 
+    def best_spans(self) -> Tree:
+        """
+        The tree with the fewest expected errors of spans; without a parse, the empty tree.
+        """
+
     def kbest(self, k: int) -> list[tuple[float, Tree]]:
         """The k best derivations as (score, tree), the best first."""
 
@@ -2950,6 +2955,27 @@ class HeadDependentsMatcher(Matcher):
     """
 
     def __init__(self, features: FeatureSet, heads: HeadTable | None, search: object, augmented: bool) -> None: ...
+
+class TreeSpans(enum.Enum):
+    """
+    The parts of a dependency tree that rules of two words or more may cover.
+    """
+
+    structures = 0
+    """subtrees, fixed and floating structures"""
+
+    phrases = 1
+    """subtrees; structures for rules without variables"""
+
+    subtrees = 2
+    """subtrees"""
+
+class StructureMatcher(Matcher):
+    """
+    Meets dependency trees as strings: every rule on parts of the tree alone.
+    """
+
+    def __init__(self, features: FeatureSet, search: object, spans: TreeSpans) -> None: ...
 
 class JointMatcher(Matcher):
     """

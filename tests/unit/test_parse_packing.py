@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 from enumeration import tails_of
@@ -217,3 +218,21 @@ def test_what_only_edges_that_did_not_stay_had_below_them_goes() -> None:
             reached |= set(tails_of(graph, edge))
     assert reached == set(range(graph.nodes))
     assert parsed.cut == 1
+
+
+def test_trees_by_spans_are_those_of_the_forest() -> None:
+    rules = "ROOT_0 -> S_0 1.0\nS_0 -> A_0 S_0 0.3\nS_0 -> S_0 A_0 0.25\nS_0 -> S_0 S_0 0.2\nS_0 -> A_0 A_0 0.25\n"
+    made = grammar(dict.fromkeys(("ROOT", "S", "A"), 1), rules, "A a [1.0]\n")
+    options = ParsingOptions(coarse=(math.inf,), prune=math.inf, criterion="spans")
+    lines = [["a"] * 6, [], ["b"], ["a"] * 4]
+    parser, likeliest = GrammarParser(made, options), GrammarParser(made, EVERYTHING)
+    trees = list(parser.trees(lines))
+    forests = list(GrammarParser(made, replace(options, scores="probability")).forests(lines))
+    for tree, forest in zip(trees, forests, strict=True):
+        wanted = str(forest.value.best_spans())
+        assert str(tree.value) == wanted.removeprefix("(ROOT ").removesuffix(")" if "ROOT" in wanted else "")
+        assert (tree.status, tree.log_probability) == (forest.status, forest.log_probability)
+    assert [tree.status for tree in trees] == ["parsed", "no_words", "flat", "parsed"]
+    assert parser.counts == {"parsed": 2, "no_words": 1, "flat": 1}
+    assert parser.places == {"no_words": [2], "flat": [3]}
+    assert [tree.value for tree in trees] != [tree.value for tree in likeliest.trees(lines)]

@@ -269,6 +269,12 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"{len(gold)} given up when time was up: flat trees" in capsys.readouterr().err
     assert [tree.words for tree in read_trees(trees)] == [*(tree.words for tree in gold), []]
     assert [forest.words for forest in read_forests(forests)][:-1] == [tree.words for tree in gold]
+    by_spans = ["parse", str(model), str(text), "--criterion", "spans"]
+    assert main([*by_spans, "--out", str(trees)]) == 0
+    assert [tree.words for tree in read_trees(trees)] == [*(tree.words for tree in gold), []]
+    capsys.readouterr()
+    assert main([*by_spans, "--out", str(tmp_path / "other.jsonl")]) == 2
+    assert "criterion is 'spans', which chooses trees; expected --trees" in capsys.readouterr().err
     write(tmp_path / "gold.tree", [*gold, Tree()])
     assert main(["parser", "eval", str(tmp_path / "gold.tree"), str(forests)]) == 0
     figures = capsys.readouterr().out

@@ -83,6 +83,8 @@ def parse(
     if str(out) == str(report) == "-":
         raise UsageError("--out and --report are both standard output")
     format_name = "" if kbest else _format(out, to, trees)
+    if options.criterion != "rules" and format_name != "brackets":
+        raise UsageError(f"criterion is {options.criterion!r}, which chooses trees; expected --trees")
     with open_machines(engine, master, options.threads, out) as machines:
         if machines is not None:
             refuse_with_spark(report=report)

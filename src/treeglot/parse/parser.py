@@ -50,6 +50,9 @@ class ParsingOptions(Options):
     scores: Literal["posterior", "probability"] = option(
         "posterior", "forests' scores: posteriors of rules, or probabilities of edges given their heads"
     )
+    criterion: Literal["rules", "spans"] = option(
+        "rules", "best trees: the greatest product of rules' posteriors, or the fewest expected errors of spans"
+    )
     longest: int = option(500, "words of a sentence; the tree of a longer one is flat; 0: any number", least=0)
     time_limit: float = option(60.0, "seconds for one sentence, after which its tree is flat; 0: none", least=0)
     memory_limit: float = option(2.0, "GiB of a sentence's chart; one that needs more has a flat tree; 0: any", least=0)
@@ -97,16 +100,29 @@ class GrammarParser:
         return (parsed.value for parsed in self.forests(sentences))
 
     def trees(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[Tree]]:
-        """The best tree of each sentence."""
+        """The best tree of each sentence, by the criterion of the options."""
+        if self.options.criterion == "spans":
+            yield from self._trees_by_spans(sentences)
+            return
         for some in _batches(sentences, self.options.threads):
             for tree, status, p in self._core.trees(some, self.options, self.options.threads):
                 yield self._counted(Parsed(tree, status.name, p))
 
     def forests(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[ParseForest]]:
-        """The forest of each sentence; its best tree is that of `trees`, below the grammar's root."""
+        """The forest of each sentence; by rules, its best tree is that of `trees`, below the grammar's root."""
         for some in _batches(sentences, self.options.threads):
             for forest, status, p, cut in self._core.forests(some, self.options, self.options.threads):
                 yield self._counted(Parsed(forest, status.name, p, cut))
+
+    def _trees_by_spans(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[Tree]]:
+        """Trees of pruned forests with the fewest expected errors of spans."""
+        parser = self.afresh(self.options.threads)
+        parser.options = replace(parser.options, scores="probability")
+        own_root = self.grammar.labels[0] == "ROOT"
+        for parsed in parser.forests(sentences):
+            tree = parsed.value.best_spans()
+            shown = _below_root(tree) if own_root and parsed.value.parsed else tree
+            yield self._counted(Parsed(shown, parsed.status, parsed.log_probability, parsed.cut))
 
     def kbest(self, sentences: Iterable[Sequence[str]], k: int) -> Iterator[list[tuple[float, Tree]]]:
         """The best `k` trees of each sentence and their scores; like `trees`, without ROOT above one node."""

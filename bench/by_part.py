@@ -1,0 +1,79 @@
+"""BLEU of the systems of a run on parts of the test set: by length, and by the origin of sentences.
+
+python bench/by_part.py WORK dep2str:hiero paper:hiero paper:dep2str --source test.zh [--origin test.origin.xz]
+    [--lengths 6,9,13] [--test test] [--json FILE]
+
+WORK is the folder of a finished `treeglot run`. Each pair is SYSTEM:BASELINE. Means are over the seeds. Intervals are
+over sentences and seeds, without a correction for several comparisons. --lengths are the longest sentences of all parts
+but the last, in source words. The origin of a sentence is the first field of its line.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from differences import card
+from record import add_option, column, record
+
+from treeglot.base.files import read_lines
+from treeglot.evaluate import Bleu
+from treeglot.evaluate.means import compare_means
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("pairs", nargs="+", help="SYSTEM:BASELINE")
+    parser.add_argument("--source", type=Path, required=True, help="the source sentences of the test set")
+    parser.add_argument("--origin", type=Path, help="where each comes from")
+    parser.add_argument("--lengths", default="6,9,13")
+    parser.add_argument("--test", default="test")
+    add_option(parser)
+    given = parser.parse_args()
+    pairs = [tuple(pair.split(":")) for pair in given.pairs]
+    if bad := [text for text, pair in zip(given.pairs, pairs, strict=True) if len(pair) != 2]:
+        parser.error(f"{bad[0]!r} is not a pair; expected SYSTEM:BASELINE such as dep2str:hiero")
+    names = list(dict.fromkeys(name for pair in pairs for name in pair))
+    parts = parts_of(given.source, given.origin, [int(number) for number in given.lengths.split(",")])
+    cards = {name: card(given.work, name, given.test) for name in names}
+    metric = Bleu(lowercase=True)
+    rows = []
+    for part, lines in parts.items():
+        found = {name: statistics(metric, given.work, one, lines) for name, one in cards.items()}
+        means = [sum(map(metric.score, found[name])) / len(found[name]) for name in names]
+        tests = [compare_means(metric, found[baseline], found[system]) for system, baseline in pairs]
+        differences = [{"mean": t.difference, "low": t.interval.low, "high": t.interval.high} for t in tests]
+        rows.append([part, len(lines), *means, *differences])
+        print(*rows[-1], sep="\t")
+    columns = [column("part of test"), column("sentences"), *(column(f"`{name}`", 2) for name in names)]
+    columns += [column(f"`{system}` − `{baseline}`, 95 %", 2, signed=True) for system, baseline in pairs]
+    record(given.json, columns, rows)
+
+
+def parts_of(source: Path, origin: Path | None, lengths: list[int]) -> dict[str, list[int]]:
+    """The numbers of the lines of each part; parts without a line are left out."""
+    sizes = [len(line.split()) for line in read_lines(source)]
+    parts: dict[str, list[int]] = {"all": list(range(len(sizes)))}
+    if origin is not None:
+        for number, line in enumerate(read_lines(origin)):
+            parts.setdefault(f"origin {line.split()[0]}", []).append(number)
+    shortest = 1
+    for longest in [*lengths, max([*sizes, *lengths])]:
+        name = f"{shortest} to {longest} words"
+        parts[name] = [number for number, size in enumerate(sizes) if shortest <= size <= longest]
+        shortest = longest + 1
+    return {name: lines for name, lines in parts.items() if lines}
+
+
+def statistics(metric: Bleu, work: Path, scores: dict[str, Any], lines: list[int]) -> list[Any]:
+    """The statistics of some lines of each tuning's output."""
+    references = [read_lines(work / "cards" / path) for path in scores["references"]]
+    prepared = metric.prepare([[one[line] for line in lines] for one in references])
+    outputs = [read_lines(work / one["file"]) for one in scores["outputs"]]
+    return [prepared.statistics([one[line] for line in lines]) for one in outputs]
+
+
+if __name__ == "__main__":
+    main()

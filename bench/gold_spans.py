@@ -1,0 +1,134 @@
+"""How many subtrees of gold dependencies a parser leaves whole.
+
+python bench/gold_spans.py --of zh_pud-ud-test.conllu chn_grammar --of en_pud-ud-test.conllu eng_grammar
+    [--characters TSCharacters.txt] [--json FILE]
+
+A gold span has the words of a subtree: two or more, side by side, and fewer than the sentence. It is crossed if a
+constituent overlaps it and neither holds the other. It is found if a constituent has the same words. A flat tree
+crosses nothing and finds nothing, so both shares count. The first 250 sentences of at most 20 words are those of
+Egret's figures. The others are all sentences.
+
+--characters is OpenCC's table of traditional and simplified characters: PUD is traditional, and the grammar is not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from record import add_option, column, record
+
+from treeglot.parse import ParsingOptions, load_parser
+from treeglot.syntax import Dependency, Tree
+from treeglot.syntax.formats import read_dependencies
+
+Spans = set[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Shares of gold spans."""
+
+    uncrossed: float
+    found: float
+    spans: int
+
+
+def shares(gold: Iterable[Spans], found: Iterable[Spans]) -> Shares:
+    """The shares of the gold spans of all sentences that the spans found leave whole, and that are among them."""
+    spans = uncrossed = same = 0
+    for wanted, given in zip(gold, found, strict=True):
+        spans += len(wanted)
+        same += len(wanted & given)
+        uncrossed += sum(not any(crosses(span, other) for other in given) for span in wanted)
+    return Shares(uncrossed / spans, same / spans, spans)
+
+
+def crosses(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether spans overlap and neither holds the other."""
+    return one[0] < other[0] < one[1] < other[1] or other[0] < one[0] < other[1] < one[1]
+
+
+def subtree_spans(tree: Dependency) -> Spans:
+    """The words of the subtrees of two words or more, where they are side by side."""
+    heads = tree.heads.tolist()
+    first, last, size = list(range(len(heads))), list(range(len(heads))), [1] * len(heads)
+    for word in range(len(heads)):
+        above = heads[word]
+        while above >= 0:
+            first[above], last[above] = min(first[above], word), max(last[above], word)
+            size[above] += 1
+            above = heads[above]
+    found = zip(first, last, size, strict=True)
+    return {(begin, end + 1) for begin, end, words in found if words > 1 and end + 1 - begin == words}
+
+
+def constituent_spans(tree: Tree) -> Spans:
+    """The words of the constituents of two words or more."""
+    found, open_nodes = set(), [tree.root]
+    while open_nodes:
+        node = open_nodes.pop()
+        begin, end = node.span
+        if end - begin > 1:
+            found.add((begin, end))
+            open_nodes += node.children
+    return found
+
+
+def read_gold(
+    path: Path, characters: Mapping[str, str], sentences: int = 0, longest: int = 0
+) -> tuple[list[Spans], list[list[str]]]:
+    """The gold spans of sentences, and their words in other characters; 0 is no limit."""
+    trees = [tree for tree in read_dependencies(path) if not longest or len(tree) <= longest]
+    if sentences:
+        trees = trees[:sentences]
+    gold = [{span for span in subtree_spans(tree) if span != (0, len(tree))} for tree in trees]
+    return gold, [["".join(characters.get(one, one) for one in word) for word in tree.words] for tree in trees]
+
+
+def load_characters(path: Path | None) -> dict[str, str]:
+    """A table of characters in OpenCC's format: the character, a tab, and what it becomes, the likeliest first."""
+    if path is None:
+        return {}
+    rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
+    return {row[0]: row[1].split()[0] for row in rows if len(row) == 2}
+
+
+SHORT = (250, 20)  # sentences, and words of the longest
+PARSERS: tuple[tuple[int, Literal["rules", "spans"]], ...] = ((0, "rules"), (0, "spans"), (1, "rules"), (1, "spans"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    help_of = "gold dependencies and the folder of a grammar; may be repeated"
+    parser.add_argument(
+        "--of", nargs=2, type=Path, action="append", required=True, metavar=("GOLD", "GRAMMAR"), help=help_of
+    )
+    parser.add_argument("--characters", type=Path, metavar="FILE", help="OpenCC's TSCharacters.txt")
+    add_option(parser)
+    arguments = parser.parse_args()
+    columns = [column("grammar"), column("level"), column("`criterion`"), column("sentences"), column("gold spans")]
+    columns += [column("not crossed, %", 1), column("found, %", 1), column("CPU ms a sentence", 1)]
+    rows = []
+    for path, grammar in arguments.of:
+        for sentences, longest in (SHORT, (0, 0)):
+            gold, text = read_gold(path, load_characters(arguments.characters), sentences, longest)
+            for level, criterion in PARSERS:
+                grammar_parser = load_parser(grammar, ParsingOptions(criterion=criterion), level)
+                begin = time.process_time()
+                trees = [parsed.value for parsed in grammar_parser.trees(text)]
+                seconds = time.process_time() - begin
+                one = shares(gold, map(constituent_spans, trees))
+                which = f"{len(text):,}" + (f", at most {longest} words" if longest else "")
+                rows.append([grammar.name, level, criterion, which, one.spans, 100 * one.uncrossed, 100 * one.found])
+                rows[-1].append(1000 * seconds / len(text))
+                print(*rows[-1], grammar_parser.summary(), sep="\t", flush=True)
+    record(arguments.json, columns, rows)
+
+
+if __name__ == "__main__":
+    main()
