@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from treeglot.cli.output import Stages, say
-from treeglot.cli.parameters import FILE, Fields
+from treeglot.cli.parameters import FILE, Fields, TextFile
 
 
 def lm_classes(
-    text: Annotated[Path, typer.Argument(help="Text, a sentence a line; - is standard input.")],
+    text: Annotated[TextFile, typer.Argument(help="Text, a sentence a line; - is standard input.")],
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Where lines WORD CLASS go; - is standard output."), FILE
     ] = Path("-"),

@@ -12,14 +12,14 @@ from treeglot.cli.dependency_model import TagColumn, TreeFile, TreeFormat
 from treeglot.cli.dependency_model import train as train_trees
 from treeglot.cli.machines import open_machines, refuse_with_spark
 from treeglot.cli.output import Stages, say, shown_warnings
-from treeglot.cli.parameters import FILE, MasterOption, Threads, Where
+from treeglot.cli.parameters import FILE, HERE, MasterOption, TextFile, Threads, Where
 
 STAGES = {"counting": "words", "sorting": "words", "merging": "sorted runs", "writing": "n-grams"}
 
 
 def lm_train(
     text: Annotated[
-        Path, typer.Argument(help="Text, a sentence a line, or trees with --dependency; - is standard input.")
+        TextFile, typer.Argument(help="Text, a sentence a line, or trees with --dependency; - is standard input.")
     ],
     out: Annotated[
         Path,
@@ -40,7 +40,9 @@ def lm_train(
         ),
     ] = "0",
     memory: Annotated[str, typer.Option(help="Approximate memory to use; the rest goes through the disk.")] = "2G",
-    scratch: Annotated[Path | None, typer.Option(help="The folder for data that does not fit into memory.")] = None,
+    scratch: Annotated[
+        Path | None, HERE, typer.Option(help="The folder for data that does not fit into memory.")
+    ] = None,
     fallback: Annotated[
         bool, typer.Option(help="Use the discounts 0.5, 1, 1.5 where they cannot be estimated, with a warning.")
     ] = True,
