@@ -1485,14 +1485,14 @@ class ArpaReader:
     def feed(self, chunk: bytes) -> None:
         """The next bytes."""
 
-    def finish(self, layout: NgramLayout) -> NgramModel:
+    def finish(self, layout: NgramLayout, classes: WordClasses | None = None) -> NgramModel:
         """The end: the compiled model, in memory."""
 
     @property
     def spills(self) -> bool:
         """Whether the tables are in files: then write ends the reading."""
 
-    def write(self, path: str, layout: NgramLayout) -> None:
+    def write(self, path: str, layout: NgramLayout, classes: WordClasses | None = None) -> None:
         """The end: the compiled model, as a file."""
 
 class NgramTrainReport:
@@ -1570,7 +1570,10 @@ class WordClasses:
 class WordClassTrainer(WordSink):
     """Counts bigrams and puts words into classes."""
 
-    def __init__(self, options: object) -> None: ...
+    def __init__(self, options: object, memory: int = 0, folder: str = '') -> None:
+        """
+        Bigrams beyond `memory` bytes are in files in `folder`; 0: all are in memory.
+        """
 
     @property
     def tokens(self) -> int:
