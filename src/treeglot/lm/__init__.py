@@ -1,7 +1,7 @@
 """Language models over words and over dependencies."""
 
 from treeglot.lm.dependency import DependencyModel, compile_dependency, load_dependency
-from treeglot.lm.ngram import NgramModel, compile_ngram, load_ngram, train_compiled
+from treeglot.lm.ngram import NgramModel, compile_ngram, load_ngram
 from treeglot.lm.train import train_ngram
 from treeglot.lm.train_dependency import train_dependency
 
@@ -12,7 +12,6 @@ __all__ = [
     "compile_ngram",
     "load_dependency",
     "load_ngram",
-    "train_compiled",
     "train_dependency",
     "train_ngram",
 ]
