@@ -3,6 +3,7 @@
     python bench/scale.py text WORK RAW --pairs 1000000
     python bench/scale.py run WORK --pairs 10000 30000 100000 --memory 4G --json bench/results/scale.json
     python bench/scale.py lm WORK --pairs 1000000 --memory 100M 4G --json bench/results/lm-memory.json
+    python bench/scale.py lm-cost WORK --json bench/results/lm-cost.json
 
 `text` makes German-English text of any size. RAW has `train.de.xz` and `train.en.xz`. Their pairs come again and
 again with other words: a word and its translation give way to a linked pair of the same frequency. Numbers
@@ -10,7 +11,8 @@ give way to other numbers. Of the words that occur once, every second one gets a
 the lengths and the number of rare words are those of real text, and rules are new. What sentences say is not.
 
 `run` aligns the first pairs of `train.de` and `train.en` in WORK and trains `hiero`, each as a command of its own.
-`lm` trains a 5-gram model of the target side within each memory, and compares the files.
+`lm` trains a 5-gram model of the target side within each memory, and compares the files. `lm-cost` trains and
+compiles one for each size.
 """
 
 import argparse
@@ -256,6 +258,33 @@ def measure_lm(given):
     return rows
 
 
+def measure_lm_cost(given, pairs):
+    folder = given.work / f"lm-cost-{pairs}"
+    folder.mkdir(exist_ok=True)
+    text, arpa, model = (folder / name for name in ("text", "lm.arpa", "lm.bin"))
+    head(given.work / f"train.{given.sides[1]}", text, pairs)
+    words = sum(len(line.split()) for line in iterate_lines(text))
+    trained = measured("train", ["lm", "train", str(text), "-o", str(arpa)], folder)
+    compiled = measured("compile", ["lm", "compile", str(arpa), "-o", str(model)], folder)
+    memory = max(trained["memory"], compiled["memory"]) / 1e6
+    sizes = [path.stat().st_size / 1e6 for path in (arpa, model)]
+    row = [pairs, words, trained["cpu"], compiled["cpu"], memory, *sizes]
+    print(row, flush=True)
+    if not given.keep:
+        shutil.rmtree(folder)
+    return row
+
+
+LM_COST_COLUMNS = [
+    column("sentences"),
+    column("words"),
+    column("train, CPU s", 2),
+    column("compile, CPU s", 2),
+    column("peak memory, MB"),
+    column("ARPA file, MB"),
+    column("compiled file, MB"),
+]
+
 LM_COLUMNS = [
     column("sentences"),
     column("--memory"),
@@ -310,6 +339,13 @@ def main():
     lm.add_argument("--keep", action="store_true", help="keep the models")
     add_option(lm)
     lm.set_defaults(task=lambda given: record(given.json, LM_COLUMNS, measure_lm(given)))
+    cost = tasks.add_parser("lm-cost")
+    cost.add_argument("work", type=Path)
+    cost.add_argument("--pairs", type=int, nargs="+", default=[30_000, 300_000, 1_000_000])
+    cost.add_argument("--sides", nargs=2, default=SIDES)
+    cost.add_argument("--keep", action="store_true", help="keep the models")
+    add_option(cost)
+    cost.set_defaults(task=lambda n: record(n.json, LM_COST_COLUMNS, [measure_lm_cost(n, pairs) for pairs in n.pairs]))
     given = parser.parse_args()
     given.task(given)
 

@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "base/held_pages.h"
 #include "base/scratch.h"
 
 namespace treeglot {
@@ -32,13 +34,27 @@ class ByteStream {
     static_assert(std::is_trivially_copyable_v<T>);
     append(std::as_bytes(std::span(&value, 1)));
   }
-  std::uint64_t size() const { return blocks() * kBlock + tail_.size(); }
+  // Adds bytes of a mapped file in place of a copy; the file must live as long as the stream. No bytes were appended.
+  void refer(std::span<const std::byte> mapped) {
+    if (size() > referred_size_) throw std::logic_error("a stream refers to bytes behind its own");
+    referred_.push_back(mapped);
+    referred_size_ += mapped.size();
+  }
+  std::uint64_t size() const { return referred_size_ + blocks() * kBlock + tail_.size(); }
 
   // Calls take(bytes) for the pieces in order; each has a whole number of values of 1, 2, 4 or 8 bytes. With `last`,
   // the room of each piece is free after the call, and the stream is empty in the end.
   template <class Take>
   void read(bool last, const Take& take) {
     std::vector<std::byte> block;
+    for (std::span<const std::byte> left : referred_) {
+      while (!left.empty()) {
+        const std::span<const std::byte> piece = left.first(std::min(kHeldBytes, left.size()));
+        take(piece);
+        release_pages(piece);
+        left = left.subspan(piece.size());
+      }
+    }
     for (std::size_t i = 0; i < blocks(); ++i) {
       load(i, last, block);
       take(std::span<const std::byte>(block));
@@ -65,6 +81,8 @@ class ByteStream {
   void load(std::size_t number, bool last, std::vector<std::byte>& block);
 
   ScratchFile* file_;
+  std::vector<std::span<const std::byte>> referred_;
+  std::uint64_t referred_size_ = 0;
   std::vector<std::vector<std::byte>> in_memory_;
   std::vector<std::uint64_t> on_disk_;  // where blocks begin
   std::vector<std::byte> tail_;         // the last block, which is not full

@@ -1,6 +1,7 @@
 #include "base/scratch.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,16 @@ ScratchFile::ScratchFile(const std::string& folder) : folder_(folder) {
   descriptor_ = mkostemp(name.data(), O_CLOEXEC);
   if (descriptor_ < 0) fail("no scratch file can be made");
   unlink(name.c_str());
+}
+
+ScratchFile ScratchFile::open(const std::string& path) {
+  ScratchFile out;
+  out.folder_ = path;
+  out.descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat found = {};
+  if (out.descriptor_ < 0 || fstat(out.descriptor_, &found) != 0) out.fail("cannot be opened");
+  out.size_ = static_cast<std::uint64_t>(found.st_size) / sizeof(std::uint32_t);
+  return out;
 }
 
 ScratchFile::~ScratchFile() { release(); }

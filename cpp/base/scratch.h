@@ -12,6 +12,7 @@ namespace treeglot {
 class ScratchFile {
  public:
   explicit ScratchFile(const std::string& folder);
+  static ScratchFile open(const std::string& path);  // a file that is there and stays, to be read
   ~ScratchFile();
   ScratchFile(ScratchFile&& other) noexcept;
   ScratchFile& operator=(ScratchFile&& other) noexcept;
@@ -24,9 +25,10 @@ class ScratchFile {
   void release();  // its disk is free again; nothing more can be done with it
 
  private:
+  ScratchFile() = default;
   [[noreturn]] void fail(const char* what) const;
 
-  std::string folder_;
+  std::string folder_;  // or the path of a file that stays
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
 };

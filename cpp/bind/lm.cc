@@ -170,12 +170,12 @@ void bind_ngram_model(nb::module_& m) {
              without_gil([&] { self.feed(text); });
            }),
            "chunk"_a, "The next bytes.")
-      .def("finish", guarded(&ArpaReader::finish), "layout"_a, nb::call_guard<nb::gil_scoped_release>(),
-           "The end: the compiled model, in memory.")
+      .def("finish", guarded(&ArpaReader::finish), "layout"_a, "classes"_a = nb::none(),
+           nb::call_guard<nb::gil_scoped_release>(), "The end: the compiled model, in memory.")
       .def_prop_ro("spills", guarded(&ArpaReader::spills),
                    "Whether the tables are in files: then write ends the reading.")
-      .def("write", guarded(&ArpaReader::write), "path"_a, "layout"_a, nb::call_guard<nb::gil_scoped_release>(),
-           "The end: the compiled model, as a file.");
+      .def("write", guarded(&ArpaReader::write), "path"_a, "layout"_a, "classes"_a = nb::none(),
+           nb::call_guard<nb::gil_scoped_release>(), "The end: the compiled model, as a file.");
 }
 
 }  // namespace

@@ -109,12 +109,13 @@ void bind_word_classes(nb::module_& m) {
   nb::class_<WordClassTrainer, WordSink>(m, "WordClassTrainer", "Counts bigrams and puts words into classes.")
       .def(
           "__init__",
-          [](WordClassTrainer* self, nb::handle given) {
+          [](WordClassTrainer* self, nb::handle given, std::size_t memory, std::string folder) {
             const auto options = read_options<WordClassOptions>(given);
             options.check();
-            new (self) WordClassTrainer(options);
+            new (self) WordClassTrainer(options, memory, std::move(folder));
           },
-          "options"_a)
+          "options"_a, "memory"_a = 0, "folder"_a = std::string(),
+          "Bigrams beyond `memory` bytes are in files in `folder`; 0: all are in memory.")
       .def_prop_ro("tokens", guarded(&WordClassTrainer::tokens), "Words so far.")
       .def("finish", guarded([](WordClassTrainer& trainer, const std::optional<ProgressCallable>& progress) {
              const auto told = to_progress(progress);

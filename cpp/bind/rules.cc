@@ -131,8 +131,77 @@ void bind_provenance(nb::module_& m) {
           "each with the places where the words begin.");
 }
 
+using Numbers64 = std::vector<std::uint64_t>;
+// The names, then the number of rules and the other numbers, as bytes.
+using PickledFacts = std::tuple<PickledStrings, PickledStrings, PickledStrings, PickledStrings, std::uint64_t,
+                                nb::bytes, nb::bytes, nb::bytes, nb::bytes>;
+
+void bind_table_facts(nb::module_& m) {
+  nb::class_<TableFacts>(m, "TableFacts", "What parts of a table must know of the whole: names and numbers.")
+      .def(
+          "__init__",
+          [](TableFacts* self, const std::array<std::vector<std::string_view>, 4>& names, std::uint64_t rules,
+             Numbers64 values, Numbers64 uses, std::vector<Symbol> begun, Numbers64 weights) {
+            new (self) TableFacts{
+                to_strings(names[0]), to_strings(names[1]), to_strings(names[2]), to_strings(names[3]), rules,
+                std::move(values),    std::move(uses),      std::move(begun),     std::move(weights)};
+          },
+          "names"_a, "rules"_a, "values"_a, "uses"_a, "begun"_a, "weights"_a,
+          "Names of source words, target words, labels and features, the number of rules, values of lists, uses of "
+          "features, symbols that source sides begin with, and their weights.")
+      .def_ro("rules", &TableFacts::rules, "How many rules there are.")
+      .def("__getstate__",
+           [](const TableFacts& f) {
+             return PickledFacts(to_pickle(f.source_words), to_pickle(f.target_words), to_pickle(f.labels),
+                                 to_pickle(f.features), f.rules, to_bytes(f.values), to_bytes(f.uses),
+                                 to_bytes(f.begun), to_bytes(f.weights));
+           })
+      .def("__setstate__", [](TableFacts& f, const PickledFacts& state) {
+        const auto& [source, target, labels, features, rules, values, uses, begun, weights] = state;
+        new (&f) TableFacts{from_pickle(source),
+                            from_pickle(target),
+                            from_pickle(labels),
+                            from_pickle(features),
+                            rules,
+                            from_bytes<std::uint64_t>(values),
+                            from_bytes<std::uint64_t>(uses),
+                            from_bytes<Symbol>(begun),
+                            from_bytes<std::uint64_t>(weights)};
+      });
+}
+
+void bind_table_parts(nb::class_<RuleTableBuilder>& builder) {
+  builder.def("survey", guarded(&RuleTableBuilder::survey), "Counts rows added from now on, and does not keep them.")
+      .def("facts", guarded(&RuleTableBuilder::facts), nb::call_guard<nb::gil_scoped_release>(),
+           "What it knows of all rows.")
+      .def("add_facts", guarded(&RuleTableBuilder::add_facts), "facts"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "Adds what a survey of further rows found.")
+      .def("know_names", guarded(&RuleTableBuilder::know_names), "facts"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "Numbers names as a survey of all rows does.")
+      .def("split", guarded(&RuleTableBuilder::split), "parts"_a,
+           "The symbols that each of so many parts but the first begins with; fewer if there are few symbols.")
+      .def("write_run", guarded([](RuleTableBuilder& b, const std::string& path, const std::vector<Symbol>& begins) {
+             return without_gil([&] { return b.write_run(path, begins); });
+           }),
+           "path"_a, "begins"_a,
+           "Writes all rules to a file, sorted, for add_run. Gives the places where the pieces of parts begin, and the "
+           "end.")
+      .def("add_run", guarded(&RuleTableBuilder::add_run), "path"_a, "begin"_a, "end"_a,
+           nb::call_guard<nb::gil_scoped_release>(), "Adds the rules of a piece of a run.")
+      .def("write_part", guarded(&RuleTableBuilder::write_part), "path"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "Writes the part of a table to a file; the builder is empty afterwards. Gives the bytes of the file.")
+      .def("join_parts",
+           guarded([](RuleTableBuilder& b, const std::vector<std::string>& parts, const std::string& path) {
+             const RuleTableBuilder::Written written = without_gil([&] { return b.join_parts(parts, path); });
+             return std::tuple(written.rules, written.size, written.spilled);
+           }),
+           "parts"_a, "path"_a, "Writes the table of all parts to a file, as `write` does.");
+}
+
 void bind_table_builder(nb::module_& m) {
-  nb::class_<RuleTableBuilder>(m, "RuleTableBuilder", "Rules in any order in, a RuleTable out.")
+  bind_table_facts(m);
+  nb::class_<RuleTableBuilder> builder(m, "RuleTableBuilder", "Rules in any order in, a RuleTable out.");
+  builder
       .def(nb::init<std::vector<std::string>, std::size_t, std::string>(), "features"_a, "memory"_a = 0,
            "folder"_a = std::string())
       .def("source_word", guarded(&RuleTableBuilder::source_word), "text"_a, "The number of a source word.")
@@ -224,6 +293,7 @@ void bind_table_builder(nb::module_& m) {
            "path"_a,
            "Writes the table to a file; the builder is empty afterwards. Gives the rules, the bytes of the file, and "
            "the bytes that went through the disk because they exceeded `memory`.");
+  bind_table_parts(builder);
 }
 
 }  // namespace

@@ -169,14 +169,14 @@ auto ArpaReader::finished(const Make& make) {
   }
 }
 
-NgramModel ArpaReader::finish(NgramLayout layout) {
+NgramModel ArpaReader::finish(NgramLayout layout, const WordClasses* classes) {
   if (spills_) throw std::logic_error("the tables of " + file() + " are in files; expected write()");
-  return finished([&](NgramBuilder& builder) { return NgramModel(builder.finish(layout)); });
+  return finished([&](NgramBuilder& builder) { return NgramModel(builder.finish(layout, classes)); });
 }
 
-void ArpaReader::write(const std::string& path, NgramLayout layout) {
-  if (!spills_) return finish(layout).write(path);
-  finished([&](NgramBuilder& builder) { builder.write(path, layout); });
+void ArpaReader::write(const std::string& path, NgramLayout layout, const WordClasses* classes) {
+  if (!spills_) return finish(layout, classes).write(path);
+  finished([&](NgramBuilder& builder) { builder.write(path, layout, classes); });
 }
 
 }  // namespace treeglot

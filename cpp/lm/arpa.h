@@ -32,9 +32,10 @@ class ArpaReader final : public LineSink {
 
   bool spills() const { return spills_; }  // whether the tables are in files, as the counts in \data\ say
 
-  // Both end the reading; a file that is not complete is refused. One whose tables are in files is written.
-  NgramModel finish(NgramLayout layout);
-  void write(const std::string& path, NgramLayout layout);
+  // Both end the reading; a file that is not complete is refused. One whose tables are in files is written. With
+  // `classes`, the words of the file are their numbers.
+  NgramModel finish(NgramLayout layout, const WordClasses* classes = nullptr);
+  void write(const std::string& path, NgramLayout layout, const WordClasses* classes = nullptr);
 
  protected:
   void read_line(std::string_view line) final;

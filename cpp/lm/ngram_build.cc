@@ -404,7 +404,7 @@ void NgramBuilder::end_order() {
   }
 }
 
-NgramBuilder::Begun NgramBuilder::begin_sections(NgramLayout layout) {
+NgramBuilder::Begun NgramBuilder::begin_sections(NgramLayout layout, const WordClasses* classes) {
   for (const char* const marker : {"<s>", "</s>"}) {
     if (!find(marker)) throw std::invalid_argument(std::string("has no 1-gram ") + marker);
   }
@@ -419,19 +419,19 @@ NgramBuilder::Begun NgramBuilder::begin_sections(NgramLayout layout) {
   Vocabulary::add_sections(words, sections);
   std::copy(unigrams_.begin(), unigrams_.end(), sections.add<NgramValue>("unigrams", unigrams_.size()).begin());
   if (order() > 1) std::ranges::copy(rests().finish(), sections.add<float>("rests", unigrams_.size()).begin());
+  if (classes != nullptr) add_classes(*classes, sections);
   return {std::move(sections), facts};
 }
 
 Sections NgramBuilder::finish(NgramLayout layout, const WordClasses* classes) {
-  auto [sections, facts] = begin_sections(layout);
+  auto [sections, facts] = begin_sections(layout, classes);
   if (order() > 1) layout == NgramLayout::fast ? add_fast(sections) : add_small(sections);
-  if (classes != nullptr) add_classes(*classes, sections);
   facts[0] = facts_;
   return std::move(sections);
 }
 
-void NgramBuilder::write(const std::string& path, NgramLayout layout) {
-  auto [first, facts] = begin_sections(layout);
+void NgramBuilder::write(const std::string& path, NgramLayout layout, const WordClasses* classes) {
+  auto [first, facts] = begin_sections(layout, classes);
   std::vector<StreamedSection> streamed;
   if (order() > 1) streamed = layout == NgramLayout::fast ? stream_fast() : stream_small(first);
   facts[0] = facts_;

@@ -98,7 +98,7 @@ class NgramBuilder {
   // Once; refuses a model without <s> or </s>. With `classes`, its words are their numbers. A builder without a folder
   // gives the model, and one with a folder writes the same file.
   Sections finish(NgramLayout layout, const WordClasses* classes = nullptr);
-  void write(const std::string& path, NgramLayout layout);
+  void write(const std::string& path, NgramLayout layout, const WordClasses* classes = nullptr);
 
  private:
   // An n-gram whose lines are on their way from memory.
@@ -135,7 +135,7 @@ class NgramBuilder {
     Sections sections;
     std::span<NgramFacts> facts;  // to be written when all are known
   };
-  Begun begin_sections(NgramLayout layout);
+  Begun begin_sections(NgramLayout layout, const WordClasses* classes);
   RestCosts& rests();
   void add_fast(Sections& sections);
   void add_small(Sections& sections);

@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <optional>
+#include <queue>
 #include <stdexcept>
 #include <string>
 
+#include "base/held_pages.h"
+#include "base/scratch_pages.h"
 #include "lm/special_words.h"
 
 namespace treeglot {
@@ -13,6 +18,7 @@ namespace treeglot {
 namespace {
 
 constexpr std::size_t kRecent = std::size_t{1} << 22;
+constexpr std::size_t kBuffer = std::size_t{1} << 20;  // bytes of a file that are read or written at once
 constexpr std::int64_t kMostClasses = 4096;
 constexpr double kLeastGain = 1e-7;  // below it a word stays: sums are not exact
 
@@ -35,12 +41,32 @@ struct Neighbour {
   std::uint64_t count;
 };
 
-// The neighbours of all words on one side; those of a word stand together.
-struct Neighbours {
-  std::vector<std::size_t> begin;  // by word, and the end of the last
-  std::vector<Neighbour> all;
+// The neighbours of all words on one side; those of a word stand together. They are in memory, or in a file of a
+// folder. Words are looked at in the order of their numbers, so a file is read from end to end.
+class Neighbours {
+ public:
+  Neighbours(std::vector<std::size_t> begin, const std::string* folder) : begin_(std::move(begin)) {
+    const std::size_t size = begin_.back();
+    if (folder == nullptr || size == 0) {
+      here_.resize(size);
+      all_ = here_;
+    } else {
+      pages_ = ScratchPages(size * sizeof(Neighbour), *folder);
+      all_ = {reinterpret_cast<Neighbour*>(pages_.writable().data()), size};
+    }
+  }
 
-  std::span<const Neighbour> of(Symbol word) const { return {all.data() + begin[word], begin[word + 1] - begin[word]}; }
+  std::span<Neighbour> all() { return all_; }
+  std::span<const Neighbour> of(Symbol word) const {
+    return all_.subspan(begin_[word], begin_[word + 1] - begin_[word]);
+  }
+  void release() const { pages_.release(); }
+
+ private:
+  std::vector<std::size_t> begin_;  // by word, and the end of the last
+  std::vector<Neighbour> here_;
+  ScratchPages pages_;
+  std::span<Neighbour> all_;
 };
 
 // How often classes follow each other, both ways, so that either is a row.
@@ -76,8 +102,11 @@ class ClassBigrams {
 class Exchange {
  public:
   // Words will be moved in the order of their numbers. Word 0 is the border and stays.
-  Exchange(Neighbours before, Neighbours after, std::vector<std::uint32_t> classes, std::uint32_t count)
-      : before_(std::move(before)),
+  // With `held`, pages of files are released when it says that there are many.
+  Exchange(Neighbours before, Neighbours after, std::vector<std::uint32_t> classes, std::uint32_t count,
+           const std::optional<HeldFiles>& held)
+      : held_(held),
+        before_(std::move(before)),
         after_(std::move(after)),
         class_of_(std::move(classes)),
         count_(count),
@@ -93,8 +122,24 @@ class Exchange {
   double likelihood() const { return counts_.likelihood(f_); }
   const std::vector<std::uint32_t>& classes() const { return class_of_; }
 
+  // How many words moved. Calls done(word) now and then.
+  template <class Done>
+  std::uint64_t improve_all(const Done& done) {
+    std::uint64_t moves = 0;
+    for (Symbol word = 1; word < class_of_.size(); ++word) {
+      if (word % 1024 == 0) done(word);
+      moves += improve(word) ? 1u : 0u;
+    }
+    return moves;
+  }
+
+ private:
   // Whether the word moved.
   bool improve(Symbol word) {
+    if (held_ && held_->too_many()) {
+      before_.release();
+      after_.release();
+    }
     gather(word);
     const std::uint32_t old = class_of_[word];
     place(old, -1);
@@ -109,7 +154,6 @@ class Exchange {
     return best != old;
   }
 
- private:
   void add(std::uint32_t first, std::uint32_t second, std::uint64_t count, std::int64_t sign) {
     counts_.add(first, second, sign * static_cast<std::int64_t>(count));
   }
@@ -167,6 +211,7 @@ class Exchange {
   }
 
   NLogN f_;
+  std::optional<HeldFiles> held_;
   Neighbours before_, after_;
   std::vector<std::uint32_t> class_of_;
   std::uint32_t count_;  // of classes that words can be in; the border's comes after them
@@ -200,7 +245,10 @@ void WordClassOptions::check() const {
   if (rounds < 1) throw std::invalid_argument("rounds is " + std::to_string(rounds) + "; expected at least 1");
 }
 
-WordClassTrainer::WordClassTrainer(WordClassOptions options) : options_(options) { words_.intern(""); }
+WordClassTrainer::WordClassTrainer(WordClassOptions options, std::size_t memory, std::string folder)
+    : options_(options), memory_(memory), folder_(std::move(folder)) {
+  words_.intern("");
+}
 
 std::string_view WordClassTrainer::add_word(std::string_view text) {
   if (std::ranges::find(kSpecialWords, text) != std::end(kSpecialWords)) return kOwnWord;
@@ -213,7 +261,66 @@ std::string_view WordClassTrainer::add_word(std::string_view text) {
 
 void WordClassTrainer::count(Symbol first, Symbol second) {
   recent_.push_back(std::uint64_t{first} << 32 | second);
-  if (recent_.size() >= std::max(kRecent, bigrams_.size())) compact();  // so that merging stays linear
+  // A quarter of the memory is for these, one for those that are counted, and half for merging both.
+  const std::size_t most = memory_ == 0 ? std::numeric_limits<std::size_t>::max() : memory_ / 4 / sizeof(std::uint64_t);
+  if (recent_.size() < std::min(std::max(kRecent, bigrams_.size()), most)) return;  // so that merging stays linear
+  compact();
+  if (memory_ != 0 && bigrams_.size() * sizeof(Bigram) > memory_ / 4) spill();
+}
+
+void WordClassTrainer::spill() {
+  if (!file_) file_.emplace(folder_);
+  ScratchWriter writer(*file_, kBuffer);
+  for (const Bigram& bigram : bigrams_) {
+    writer.put64(bigram.pair);
+    writer.put64(bigram.count);
+  }
+  writer.flush();
+  ends_.push_back(file_->size());
+  bigrams_ = {};
+}
+
+void WordClassTrainer::merge_runs() {
+  compact();
+  recent_ = {};
+  if (!file_) return;
+  spill();
+  const std::size_t buffer = std::clamp<std::size_t>(memory_ / 2 / ends_.size(), 1 << 12, kBuffer);
+  std::vector<ScratchReader> readers;
+  using Least = std::pair<std::uint64_t, std::size_t>;  // the pair at hand, and its run
+  std::priority_queue<Least, std::vector<Least>, std::greater<>> heap;
+  const auto push = [&](std::size_t run) {
+    if (readers[run].get() != nullptr) heap.emplace(get64(readers[run].get()), run);
+  };
+  for (std::size_t run = 0; run < ends_.size(); ++run) {
+    readers.emplace_back(*file_, run == 0 ? 0 : ends_[run - 1], ends_[run], kRecord, buffer);
+    push(run);
+  }
+  ScratchFile merged(folder_);
+  ScratchWriter writer(merged, kBuffer);
+  while (!heap.empty()) {
+    const std::uint64_t pair = heap.top().first;
+    std::uint64_t count = 0;
+    while (!heap.empty() && heap.top().first == pair) {
+      const std::size_t run = heap.top().second;
+      heap.pop();
+      count += get64(readers[run].get() + 2);
+      readers[run].advance();
+      push(run);
+    }
+    writer.put64(pair);
+    writer.put64(count);
+  }
+  writer.flush();
+  file_ = std::move(merged);
+}
+
+template <class Take>
+void WordClassTrainer::for_each(const Take& take) const {
+  for (const Bigram& bigram : bigrams_) take(bigram);
+  if (!file_) return;
+  for (ScratchReader reader(*file_, 0, file_->size(), kRecord, kBuffer); reader.get() != nullptr; reader.advance())
+    take(Bigram{get64(reader.get()), get64(reader.get() + 2)});
 }
 
 void WordClassTrainer::compact() {
@@ -234,36 +341,46 @@ void WordClassTrainer::compact() {
 }
 
 WordClassTrainer::Result WordClassTrainer::finish(const Progress& progress) {
-  compact();
+  merge_runs();
   const std::size_t size = words_.size();
   std::vector<std::uint64_t> frequency(size);
-  for (const Bigram& bigram : bigrams_) frequency[static_cast<Symbol>(bigram.pair)] += bigram.count;
+  for_each([&](const Bigram& bigram) { frequency[static_cast<Symbol>(bigram.pair)] += bigram.count; });
   std::vector<Symbol> order(size - 1);  // more frequent words first, and of equal ones the earlier
   std::iota(order.begin(), order.end(), Symbol{1});
   std::ranges::stable_sort(order, [&](Symbol a, Symbol b) { return frequency[a] > frequency[b]; });
   std::vector<Symbol> rank(size);
   for (std::size_t i = 0; i < order.size(); ++i) rank[order[i]] = static_cast<Symbol>(i + 1);
 
+  const auto held_files = [&] {
+    return file_ ? std::optional<HeldFiles>(std::max<std::size_t>(memory_ / 4, kHeldBytes)) : std::nullopt;
+  };
   // Words are numbered by rank from here on.
   const auto neighbours = [&](bool forward) {
-    Neighbours out{std::vector<std::size_t>(size + 1), std::vector<Neighbour>(bigrams_.size())};
+    std::vector<std::size_t> begin(size + 1);
     const auto ends = [&](const Bigram& bigram) {
       const Symbol first = rank[bigram.pair >> 32], second = rank[static_cast<Symbol>(bigram.pair)];
       return forward ? std::pair(first, second) : std::pair(second, first);
     };
-    for (const Bigram& bigram : bigrams_) ++out.begin[ends(bigram).first + 1];
-    std::partial_sum(out.begin.begin(), out.begin.end(), out.begin.begin());
-    std::vector<std::size_t> at(out.begin.begin(), out.begin.end() - 1);
-    for (const Bigram& bigram : bigrams_) {
+    for_each([&](const Bigram& bigram) { ++begin[ends(bigram).first + 1]; });
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    std::vector<std::size_t> at(begin.begin(), begin.end() - 1);
+    Neighbours out(std::move(begin), file_ ? &folder_ : nullptr);
+    std::optional<HeldFiles> held = held_files();
+    std::size_t written = 0;
+    for_each([&](const Bigram& bigram) {
       const auto [word, neighbour] = ends(bigram);
-      out.all[at[word]++] = {neighbour, bigram.count};
-    }
+      out.all()[at[word]++] = {neighbour, bigram.count};
+      // Each may be on another page.
+      if (held && ++written % 64 == 0 && held->too_many()) out.release();
+    });
     return out;
   };
   const auto classes = static_cast<std::uint32_t>(options_.classes);
   std::vector<std::uint32_t> class_of(size, classes);
   for (std::size_t i = 1; i < size; ++i) class_of[i] = static_cast<std::uint32_t>((i - 1) % classes);
-  Exchange exchange(neighbours(false), neighbours(true), std::move(class_of), classes);
+  Neighbours before = neighbours(false), after = neighbours(true);
+  bigrams_ = {};
+  Exchange exchange(std::move(before), std::move(after), std::move(class_of), classes, held_files());
 
   const NLogN f;
   double constant = 0;  // of the words given their classes
@@ -271,14 +388,10 @@ WordClassTrainer::Result WordClassTrainer::finish(const Progress& progress) {
   Result result;
   result.likelihoods.push_back(exchange.likelihood() + constant);
   for (std::int64_t round = 0; round < options_.rounds; ++round) {
-    std::uint64_t moves = 0;
-    for (Symbol word = 1; word < size; ++word) {
-      if (word % 1024 == 0) {
-        progress("moving", static_cast<std::uint64_t>(round) * size + word,
-                 static_cast<std::uint64_t>(options_.rounds) * size);
-      }
-      moves += exchange.improve(word) ? 1u : 0u;
-    }
+    const std::uint64_t moves = exchange.improve_all([&](Symbol word) {
+      progress("moving", static_cast<std::uint64_t>(round) * size + word,
+               static_cast<std::uint64_t>(options_.rounds) * size);
+    });
     result.moves.push_back(moves);
     result.likelihoods.push_back(exchange.likelihood() + constant);
     if (moves == 0) break;

@@ -5,11 +5,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/scratch.h"
 #include "base/strings.h"
 #include "base/symbols.h"
 #include "lm/word_sink.h"
@@ -46,7 +49,9 @@ class WordClassTrainer final : public WordSink {
  public:
   using Progress = std::function<void(std::string_view stage, std::uint64_t done, std::uint64_t total)>;
 
-  explicit WordClassTrainer(WordClassOptions options);
+  // Bigrams beyond `memory` bytes are in files in `folder`; 0: all are in memory. Words are always in memory. The
+  // result does not depend on it.
+  explicit WordClassTrainer(WordClassOptions options, std::size_t memory = 0, std::string folder = {});
 
   // Sentences, word by word. A sentence's begin and end are a word in a class of its own.
   void begin_sentence() override { last_ = 0; }
@@ -67,15 +72,25 @@ class WordClassTrainer final : public WordSink {
     std::uint64_t pair;  // the first word in the high half
     std::uint64_t count;
   };
+  static constexpr std::size_t kRecord = 4;  // words of a bigram in a file
   void count(Symbol first, Symbol second);
   void compact();
+  void spill();
+  void merge_runs();
+  // Calls take(bigram) for all in order, after merge_runs().
+  template <class Take>
+  void for_each(const Take& take) const;
 
   WordClassOptions options_;
+  std::size_t memory_;
+  std::string folder_;
   Symbols words_;  // word 0 is the border of sentences
   Symbol last_ = 0;
   std::uint64_t tokens_ = 0;
   std::vector<std::uint64_t> recent_;  // bigrams that have not been counted
   std::vector<Bigram> bigrams_;        // sorted
+  std::optional<ScratchFile> file_;    // those that do not fit, in sorted runs; one run after merge_runs()
+  std::vector<std::uint64_t> ends_;    // of the runs
 };
 
 }  // namespace treeglot

@@ -1,11 +1,15 @@
 #include "rules/rule_sorter.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
+
+#include "base/mapped_file.h"
 
 namespace treeglot {
 namespace {
 
+constexpr std::size_t kWord = sizeof(std::uint32_t);
 constexpr std::size_t kFirstBlock = 1 << 8, kBlock = 1 << 18;         // words
 constexpr std::size_t kLeastBuffer = 1 << 10, kMostBuffer = 1 << 18;  // words read of a run at a time
 
@@ -79,10 +83,47 @@ void RuleSorter::spill() {
   const std::uint64_t begin = file_->size();
   for (const Place& place : places_) writer.put(at(place), Group(at(place)).words());
   writer.flush();
-  runs_.push_back({begin, file_->size()});
+  runs_.push_back({0, begin, file_->size()});
   places_.clear();
   blocks_.clear();
   block_bytes_ = 0;
+}
+
+void RuleSorter::add_run(const std::string& path, std::uint64_t begin, std::uint64_t end) {
+  if (!places_.empty()) spill();  // so that runs have the order of their records
+  ScratchFile file = ScratchFile::open(path);
+  if (begin > end || end > file.size())
+    throw std::invalid_argument("a run of rules is between " + std::to_string(begin) + " and " + std::to_string(end) +
+                                " of " + std::to_string(file.size()) + " words");
+  if (begin == end) return;
+  others_.push_back(std::move(file));
+  runs_.push_back({others_.size(), begin, end});
+}
+
+std::vector<std::uint64_t> RuleSorter::write_run(const std::string& path, std::span<const Symbol> begins) {
+  if (!std::ranges::is_sorted(begins)) throw std::invalid_argument("the pieces of a run are not in order");
+  NewFile file(path);
+  std::vector<std::uint64_t> places = {0};
+  std::vector<std::uint32_t> buffer;
+  std::uint64_t written = 0;
+  const auto flush = [&] {
+    file.write(std::as_bytes(std::span<const std::uint32_t>(buffer)));
+    written += buffer.size();
+    buffer.clear();
+  };
+  merge([&](std::span<const Symbol> source, std::span<const std::uint32_t> records, std::uint32_t number) {
+    while (places.size() <= begins.size() && source.front() >= begins[places.size() - 1])
+      places.push_back(written + buffer.size());
+    buffer.insert(buffer.end(),
+                  {number, static_cast<std::uint32_t>(records.size()), static_cast<std::uint32_t>(source.size())});
+    buffer.insert(buffer.end(), source.begin(), source.end());
+    buffer.insert(buffer.end(), records.begin(), records.end());
+    if (buffer.size() >= kMostBuffer) flush();
+  });
+  flush();
+  places.resize(begins.size() + 2, written);
+  file.finish();
+  return places;
 }
 
 void RuleSorter::clear() { *this = RuleSorter(memory_, std::move(folder_)); }
@@ -110,8 +151,12 @@ void RuleSorter::RunReader::fill() {
     filled_ += count;
   };
   read();
-  if (filled_ < kHead) return;
-  if (const std::size_t wanted = Group(buffer_.data()).words(); wanted > buffer_.size()) {
+  if (filled_ == 0) return;
+  if (filled_ < kHead) throw std::invalid_argument("a run of rules ends within a rule");
+  const std::size_t wanted = Group(buffer_.data()).words();
+  if (wanted > filled_ && wanted - filled_ > run_.end - run_.begin)
+    throw std::invalid_argument("a run of rules ends within a rule");
+  if (wanted > buffer_.size()) {
     buffer_.resize(wanted);
     read();
   }
@@ -122,11 +167,12 @@ RuleSorter::Groups::Groups(RuleSorter& sorter) : sorter_(sorter) {
     sorter.sort();
     return;
   }
-  sorter.spill();
+  if (!sorter.places_.empty()) sorter.spill();
   sorter.places_ = {};
-  const std::size_t share = sorter.memory_ / sizeof(std::uint32_t) / sorter.runs_.size();
+  const std::size_t share = sorter.memory_ == 0 ? kMostBuffer : sorter.memory_ / kWord / sorter.runs_.size();
   for (const Run& run : sorter.runs_)
-    runs_.emplace_back(*sorter.file_, run, std::clamp(share, kLeastBuffer, kMostBuffer));
+    runs_.emplace_back(run.file == 0 ? *sorter.file_ : sorter.others_[run.file - 1], run,
+                       std::clamp(share, kLeastBuffer, kMostBuffer));
   for (std::uint32_t run = 0; run < runs_.size(); ++run)
     if (runs_[run].get() != nullptr) heap_.push_back(run);
   for (std::size_t i = heap_.size(); i-- > 0;) sift_down(i);

@@ -21,6 +21,15 @@ class RuleSorter {
   // Adds a record (rules/rule_record.h) of a source side. Without a record, the source side alone is known.
   void add(std::span<const Symbol> source, std::span<const std::uint32_t> record);
 
+  // Adds records that another sorter wrote: those between two places of its file. They come behind what was added
+  // before.
+  void add_run(const std::string& path, std::uint64_t begin, std::uint64_t end);
+  // Writes all records to a file, sorted, for add_run of other sorters. Gives the place where each piece begins, and
+  // the end. A piece begins with the first source side that begins with its symbol of `begins` or a higher one; the
+  // first piece has all before. The sorter is empty then.
+  std::vector<std::uint64_t> write_run(const std::string& path, std::span<const Symbol> begins);
+
+  bool in_files() const { return !runs_.empty(); }
   std::uint64_t spilled() const { return file_ ? file_->size() * sizeof(std::uint32_t) : 0; }  // bytes
   const std::string& folder() const { return folder_; }
 
@@ -67,6 +76,7 @@ class RuleSorter {
     std::uint32_t block, at;
   };
   struct Run {
+    std::size_t file;  // 0: its own, or one of the others from 1 on
     std::uint64_t begin, end;
   };
   // Groups of a run, read with a buffer.
@@ -114,6 +124,7 @@ class RuleSorter {
   std::size_t block_bytes_ = 0;
   std::vector<Place> places_;
   std::optional<ScratchFile> file_;
+  std::vector<ScratchFile> others_;
   std::vector<Run> runs_;
 };
 

@@ -94,8 +94,13 @@ void RuleTableBuilder::append(Symbol lhs, std::span<const Symbol> source, std::s
   if (!notes.sparse.empty() && uses_.size() < feature_names_.size()) uses_.resize(feature_names_.size(), 0);
   for (const SparseFeature& sparse : notes.sparse) ++uses_[sparse.feature];
   make_record(lhs, target, features, notes, record_);
-  sorter_.add(source, record_);
+  keep(source, record_);
   ++rules_;
+}
+
+void RuleTableBuilder::keep(std::span<const Symbol> source, std::span<const std::uint32_t> record) {
+  if (!surveys_) return sorter_.add(source, record);
+  if (!source.empty()) weights_[source.front()] += source.size() + record.size();
 }
 
 void RuleTableBuilder::add(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,
@@ -107,7 +112,7 @@ void RuleTableBuilder::add(Symbol lhs, std::span<const Symbol> source, std::span
 bool RuleTableBuilder::within_limits(const RowReader& row, std::size_t& too_long) {
   if (row.source.size() > kLongestSide || row.target.size() > kLongestSide) {
     ++too_long;
-    sorter_.add(row.source, {});  // its prefixes are nodes
+    keep(row.source, {});  // its prefixes are nodes
     return false;
   }
   if (max_scope_ != kNone && scope_of(row.source) > max_scope_) {
@@ -151,7 +156,7 @@ std::size_t RuleTableBuilder::add_all(RowReader& reader, std::size_t rows, const
       if (can_be_joined(reader.structure, reader.target.size(), reader.heads)) {
         append(reader.lhs, reader.source, reader.target, reader.features, notes);
       } else {
-        sorter_.add(reader.source, {});
+        keep(reader.source, {});
         ++left_out_by_structure_;
       }
     } catch (const std::invalid_argument& problem) {
@@ -161,7 +166,7 @@ std::size_t RuleTableBuilder::add_all(RowReader& reader, std::size_t rows, const
   return too_long;
 }
 
-TableLevels RuleTableBuilder::levels() {
+TableLevels RuleTableBuilder::empty_levels(const std::optional<std::string>& folder) {
   uses_.resize(feature_names_.size(), 0);
   FeatureNumbers numbers(dense_, uses_, rules_);
   std::vector<std::string_view> ordered(numbers.number.size());
@@ -174,8 +179,11 @@ TableLevels RuleTableBuilder::levels() {
   bool has[kRuleLists];
   std::ranges::transform(values_, has, [](std::uint64_t values) { return values > 0; });
 
-  const bool on_disk = sorter_.spilled() > 0;
-  TableLevels out(std::move(numbers), has, on_disk ? std::optional(sorter_.folder()) : std::nullopt);
+  return {std::move(numbers), has, folder};
+}
+
+TableLevels RuleTableBuilder::levels() {
+  TableLevels out = empty_levels(sorter_.in_files() ? std::optional(sorter_.folder()) : std::nullopt);
   const bool by_lhs = labels_.size() > 1;
   std::vector<RuleRecord> rules;
   sorter_.merge([&](std::span<const Symbol> source, std::span<const std::uint32_t> records, std::uint32_t number) {

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,16 @@ namespace treeglot {
 
 class RowReader;
 class RuleTableBuilder;
+
+// What all parts of a table must know of the whole: the numbers of names, and what its rules have.
+struct TableFacts {
+  Strings source_words, target_words, labels, features;  // by number
+  std::uint64_t rules = 0;
+  std::vector<std::uint64_t> values;   // of each kind of list, in all rules
+  std::vector<std::uint64_t> uses;     // of sparse features, by number
+  std::vector<Symbol> begun;           // symbols that source sides begin with
+  std::vector<std::uint64_t> weights;  // of each of these, as parts are made equal
+};
 
 // Rows of a rule table (docs/rules.md), as Arrow columns of text. `alignment`, `labels` and `structure` may have no
 // rows. Rows of codes (rules/code.h) have no `lhs` and no `structure`: their sides tell both.
@@ -108,6 +119,24 @@ class RuleTableBuilder : public Exclusive {
   };
   Written write(const std::string& path);
 
+  // A table in parts (rules/table_parts.cc), which is made in four steps. Its bytes are those that write() gives.
+  // 1. A builder for each range of rows surveys them. Another adds up what they found, in the order of the rows.
+  void survey() { surveys_ = true; }  // rows added from now on are counted, and not kept
+  TableFacts facts() const;
+  void add_facts(const TableFacts& facts);
+  // 2. A builder for each range of rows that knows the names sorts them, and writes them in pieces.
+  void know_names(const TableFacts& facts);
+  std::vector<Symbol> split(
+      std::size_t parts) const;  // what each part but the first begins with; of about equal weight
+  std::vector<std::uint64_t> write_run(const std::string& path, std::span<const Symbol> begins) {
+    return sorter_.write_run(path, begins);
+  }
+  // 3. A builder for each part that knows all facts merges its pieces of all runs.
+  void add_run(const std::string& path, std::uint64_t begin, std::uint64_t end) { sorter_.add_run(path, begin, end); }
+  std::uint64_t write_part(const std::string& path);
+  // 4. A builder that knows all facts joins the parts.
+  Written join_parts(const std::vector<std::string>& parts, const std::string& path);
+
  private:
   static constexpr std::uint32_t kNone = 0xffffffffu;
 
@@ -118,7 +147,9 @@ class RuleTableBuilder : public Exclusive {
   std::size_t add_all(RowReader& reader, std::size_t rows, const std::string& file, std::size_t first_row);
   // Whether a row may be added; otherwise counts why not.
   bool within_limits(const RowReader& row, std::size_t& too_long);
-  TableLevels levels();  // of all rules, which are gone then; feature names get their numbers
+  void keep(std::span<const Symbol> source, std::span<const std::uint32_t> record);  // or survey it
+  TableLevels empty_levels(const std::optional<std::string>& folder);                // feature names get their numbers
+  TableLevels levels();  // of all rules, which are gone then
   Sections names() const;
 
   Symbols source_words_, target_words_, labels_, feature_names_;
@@ -132,6 +163,8 @@ class RuleTableBuilder : public Exclusive {
   std::uint64_t values_[kRuleLists] = {};  // of each kind of list, in all rules
   std::vector<std::uint64_t> uses_;        // of sparse features
   std::vector<std::uint32_t> record_;
+  bool surveys_ = false;
+  std::unordered_map<Symbol, std::uint64_t> weights_;  // of what source sides begin with, while rows are surveyed
   RuleSorter sorter_;
 };
 

@@ -8,10 +8,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/byte_stream.h"
 #include "base/scratch.h"
+#include "base/sections.h"
 #include "base/streamed_section.h"
 #include "base/symbols.h"
 #include "rules/rule_record.h"
@@ -42,6 +45,13 @@ class TableLevels {
   // In the order of the file. They must be produced in this order, while this lives.
   std::vector<StreamedSection> sections();
 
+  // A part of a table has the source sides that begin with some of the symbols, in a file of its own.
+  std::uint64_t write_part(const std::string& path);  // gives the size of the file; this is empty then
+  // Adds a part whose source sides all come behind those that are here. Its sections must live as long as this.
+  void append(const Sections& part);
+  static constexpr std::string_view kPartKind = "rules-part";
+  static constexpr std::uint32_t kPartVersion = 1;
+
  private:
   struct Level {
     explicit Level(ScratchFile* file);
@@ -51,6 +61,8 @@ class TableLevels {
     ByteStream lhs, features;
     std::vector<ByteStream> sizes, values;  // of lists
   };
+  // The streams of a level, with the names that they have in a part.
+  std::vector<std::pair<std::string, ByteStream*>> streams(std::size_t depth);
   std::uint64_t total(const std::function<std::uint64_t(const Level&)>& part) const;
   void add_lists(std::vector<StreamedSection>& out);
 

@@ -1496,14 +1496,14 @@ class ArpaReader:
     def feed(self, chunk: bytes) -> None:
         """The next bytes."""
 
-    def finish(self, layout: NgramLayout) -> NgramModel:
+    def finish(self, layout: NgramLayout, classes: WordClasses | None = None) -> NgramModel:
         """The end: the compiled model, in memory."""
 
     @property
     def spills(self) -> bool:
         """Whether the tables are in files: then write ends the reading."""
 
-    def write(self, path: str, layout: NgramLayout) -> None:
+    def write(self, path: str, layout: NgramLayout, classes: WordClasses | None = None) -> None:
         """The end: the compiled model, as a file."""
 
 class NgramTrainReport:
@@ -1581,7 +1581,10 @@ class WordClasses:
 class WordClassTrainer(WordSink):
     """Counts bigrams and puts words into classes."""
 
-    def __init__(self, options: object) -> None: ...
+    def __init__(self, options: object, memory: int = 0, folder: str = '') -> None:
+        """
+        Bigrams beyond `memory` bytes are in files in `folder`; 0: all are in memory.
+        """
 
     @property
     def tokens(self) -> int:
@@ -2204,6 +2207,22 @@ class SourceFilter:
     def keeps(self, offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
         """For each source side, as text, whether it can meet a sentence."""
 
+class TableFacts:
+    """What parts of a table must know of the whole: names and numbers."""
+
+    def __init__(self, names: Sequence[Sequence[str]], rules: int, values: Sequence[int], uses: Sequence[int], begun: Sequence[int], weights: Sequence[int]) -> None:
+        """
+        Names of source words, target words, labels and features, the number of rules, values of lists, uses of features, symbols that source sides begin with, and their weights.
+        """
+
+    @property
+    def rules(self) -> int:
+        """How many rules there are."""
+
+    def __getstate__(self) -> tuple[tuple[bytes, bytes], tuple[bytes, bytes], tuple[bytes, bytes], tuple[bytes, bytes], int, bytes, bytes, bytes, bytes]: ...
+
+    def __setstate__(self, arg: tuple[tuple[bytes, bytes], tuple[bytes, bytes], tuple[bytes, bytes], tuple[bytes, bytes], int, bytes, bytes, bytes, bytes], /) -> None: ...
+
 class RuleTableBuilder:
     """Rules in any order in, a RuleTable out."""
 
@@ -2261,6 +2280,39 @@ class RuleTableBuilder:
         """
         Writes the table to a file; the builder is empty afterwards. Gives the rules, the bytes of the file, and the bytes that went through the disk because they exceeded `memory`.
         """
+
+    def survey(self) -> None:
+        """Counts rows added from now on, and does not keep them."""
+
+    def facts(self) -> TableFacts:
+        """What it knows of all rows."""
+
+    def add_facts(self, facts: TableFacts) -> None:
+        """Adds what a survey of further rows found."""
+
+    def know_names(self, facts: TableFacts) -> None:
+        """Numbers names as a survey of all rows does."""
+
+    def split(self, parts: int) -> list[int]:
+        """
+        The symbols that each of so many parts but the first begins with; fewer if there are few symbols.
+        """
+
+    def write_run(self, path: str, begins: Sequence[int]) -> list[int]:
+        """
+        Writes all rules to a file, sorted, for add_run. Gives the places where the pieces of parts begin, and the end.
+        """
+
+    def add_run(self, path: str, begin: int, end: int) -> None:
+        """Adds the rules of a piece of a run."""
+
+    def write_part(self, path: str) -> int:
+        """
+        Writes the part of a table to a file; the builder is empty afterwards. Gives the bytes of the file.
+        """
+
+    def join_parts(self, parts: Sequence[str], path: str) -> tuple[int, int, int]:
+        """Writes the table of all parts to a file, as `write` does."""
 
 class Bitext:
     """Aligned sentence pairs, as extractors read them."""

@@ -106,6 +106,33 @@ def test_cards_that_are_true_pass(made: Path, capsys: pytest.CaptureFixture[str]
     assert [check.state for check in verify_card(cards[0])].count("matches") > 20
 
 
+def test_an_experiment_elsewhere_is_verified_there(made: Path, store: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    there = store.buckets["data"]
+    for path in made.rglob("*"):
+        if path.is_file():
+            there[f"all/{path.relative_to(made).as_posix()}"] = path.read_bytes()
+    card = "s3://data/all/work/cards/hiero.json"
+    capsys.readouterr()
+    assert main(["verify", card]) == 0
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith(f"{card}: ") and "0 differs, 0 absent" in output.err
+    there["all/work/models/hiero/more"] = b""
+    there["all/work/models/hiero/lm.bin"] += b" "
+    for name in [name for name in there if name.startswith("all/data/")]:
+        there[f"moved/{Path(name).name}"] = there.pop(name)
+    assert main(["verify", card, "--data", "s3://data/moved?region=us-east-1"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"{card}: differs  model models/hiero/lm.bin: its content is another one",
+        f"{card}: differs  model models/hiero/more: the card does not have this file",
+    ]
+    del there["moved/train.zh"]
+    assert main(["verify", card, "--data", "s3://data/moved"]) == 1
+    assert f"{card}: absent   data ../data/train.zh" in capsys.readouterr().out.splitlines()
+    assert main(["verify", "s3://data/none.json"]) == 1
+    assert "error: s3://data/none.json: is not there; expected a card" in capsys.readouterr().err
+
+
 def test_a_moved_experiment_passes(copy: Path) -> None:
     assert found(copy) == {}
     (copy / "data").rename(copy / "elsewhere")

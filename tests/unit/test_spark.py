@@ -88,6 +88,7 @@ def test_a_cluster_gives_the_bytes_of_one_machine_when_an_executor_dies(
     corpus: Path, tmp_path: Path, cluster: Mortal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("treeglot.rules.parts.PAIRS", 20)
+    monkeypatch.setattr("treeglot.rules.table_shards.SHARD", 4000)
     assert cluster.calls_at_once() == 2
     options = find_kind("t2t-fuzzy").options(lm_order=2)
     given = files(corpus, "source_trees", "target_trees")

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 import subprocess
 import sys
 import threading
 import time
+from functools import wraps
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
-from s3_server import KEY, s3_server
+from neural_models import random_model
+from s3_server import KEY
 from small_lm import ARPA
 from small_table import model_folder
 
@@ -29,21 +34,10 @@ from treeglot.base.storage import (
     upload_folder,
 )
 from treeglot.cli import main
+from treeglot.cli.app import COMMANDS, build_command, load
+from treeglot.cli.parameters import Here, Mapped, Streamed, Writes, expand, file_marks
 from treeglot.cli.places import placed
 from treeglot.lm import compile_ngram
-
-
-@pytest.fixture
-def store(monkeypatch, tmp_path):
-    """The objects of a server that URIs of S3 lead to."""
-    with s3_server() as (found, port):
-        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
-        monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
-        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-        monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-        monkeypatch.setenv("TREEGLOT_CACHE", str(tmp_path / "cache"))
-        yield found
 
 
 def objects(store):
@@ -278,14 +272,116 @@ def test_uris_in_text(store, tmp_path, capfd):
         assert (name, Path(path).name, Path(path).read_bytes(), here["named"][1]) == ("de-en", "m", b"one", "a=b")
         assert [Path(path).read_bytes() for path in here["both"].split("=")] == [b"one", b"two"]
         assert here["file"] == "x=/a b"
+    store.buckets["data"]["day=7/m"], store.buckets["data"]["n=1"] = b"three", b"four"
+    given |= {"key": "a=s3://data/day=7/m", "end": "s3://data/n=1", "adapter": "udpipe:s3://data/day=7/m"}
+    given |= {"three": "a=s3://data/day=7/m=s3://data/n=1", "query": "s3://data/n=1?region=us-east-1=x=1"}
+    with placed(given, {}, ["key", "end", "adapter", "three", "query"], []) as here:
+        name, _, path = here["key"].partition("=")
+        assert (name, Path(path).read_bytes()) == ("a", b"three")
+        assert Path(here["end"]).read_bytes() == b"four"
+        adapter, _, path = here["adapter"].partition(":")
+        assert (adapter, Path(path).read_bytes()) == ("udpipe", b"three")
+        one, _, other = here["three"].removeprefix("a=").partition("/m=")
+        assert (Path(f"{one}/m").read_bytes(), Path(other).read_bytes()) == (b"three", b"four")
+        assert here["query"].endswith("=x=1")
+        assert Path(here["query"].removesuffix("=x=1")).read_bytes() == b"four"
+    with (
+        pytest.raises(FormatError, match=r"^s3://data/none=2: is no file"),
+        placed({"a": "b=s3://data/none=2"}, {}, ["a"], []),
+    ):
+        pass
     for name in ("named", "both"):
         problem = rf"^{name.upper()} s3://data/m\S* is changed in place; expected a folder of this machine$"
         with pytest.raises(UsageError, match=problem), placed({name: given[name]}, {}, [], [name]):
             pass
 
 
-def test_models_of_all_commands_can_have_uris(store, tmp_path, capfd):
-    """Those that change a model refuse it; all others copy it."""
+def declared(path):
+    """A command that keeps what it is given, its parameters, and which of them name files."""
+    found: dict[str, Any] = {}
+
+    @wraps(load(path))
+    def keep(**values):
+        for name, value in values.items():
+            of_fields = {} if name in parameters else vars(value)
+            found.update({name: value} | {name: one for name, one in of_fields.items() if name not in values})
+
+    command = expand(keep)
+    parameters = {p.name: p for p in inspect.signature(command).parameters.values()}
+    return command, parameters, file_marks(parameters.values()), found
+
+
+def value_of(parameter, text):
+    """A value of the type of a parameter of files."""
+    kind = str((get_args(parameter.annotation) or (parameter.annotation,))[0])
+    one = Path(text) if "Path" in kind else text
+    return [one] if kind.startswith("list") else one
+
+
+ALL = [path for paths in COMMANDS.values() for path in paths]
+
+
+@pytest.mark.parametrize("path", ALL)
+def test_all_parameters_of_files_take_uris(store, tmp_path, monkeypatch, path):
+    """Which these are, and what happens with their files, is what the commands declare."""
+    monkeypatch.chdir(tmp_path)
+    uri = "s3://data/day=7/file"
+    store.buckets["data"]["day=7/file"] = b"one"
+    command, parameters, marks, found = declared(path)
+    plain = {name: value_of(p, "x") for name, p in parameters.items() if p.default is inspect.Parameter.empty}
+    plain |= {name: p.default for name, p in parameters.items() if name not in plain}
+    for name, mark in marks.items():
+        values = plain | {name: value_of(parameters[name], uri)}
+        if isinstance(mark, Here) or (isinstance(mark, Mapped) and mark.changed):
+            problem = rf"^{name.upper()} {uri} is (elsewhere|changed in place); expected a "
+            with pytest.raises(UsageError, match=problem):
+                command(**values)
+            continue
+        command(**values)
+        [got] = found[name] if isinstance(found[name], list | tuple) else [found[name]]
+        if isinstance(mark, Streamed):
+            assert find_uri(got) == uri, name
+        elif isinstance(mark, Writes):
+            assert str(got).startswith(f"{tmp_path}/cache/written/"), name
+        else:
+            assert Path(got).read_bytes() == b"one", name
+
+
+@pytest.mark.parametrize("path", ALL)
+def test_text_that_names_files_is_marked(path):
+    _, _, marks, _ = declared(path)
+    for given in build_command(path).params:
+        says = re.search(r"\b(FILE|FOLDER)\b|\bor file\b|'s (file|folder)\b", f"{given.metavar} {given.help}")
+        assert given.name in marks or not says, (given.name, given.help)
+
+
+@pytest.mark.parametrize("path", ALL)
+def test_files_that_are_missing_elsewhere_are_named(store, tmp_path, monkeypatch, capfd, path):
+    """All that a command needs is asked for at its URI."""
+    monkeypatch.chdir(tmp_path)
+    _, _, marks, _ = declared(path)
+    needed = [given for given in build_command(path).params if given.required]
+    asked = {given.name for given in needed if isinstance(marks.get(given.name), Streamed | Mapped)}
+    if not asked or any(marks.get(given.name) == Mapped(changed=True) for given in needed):
+        pytest.skip("it needs no files, or a model of this machine")
+    suffixes = {"analyses": ".conllu", "dependencies": ".conllu", "file": ".conllu"}
+    if path.startswith(("parser", "heads")):
+        suffixes |= dict.fromkeys(("trees", "gold", "test"), ".brackets")
+    others = {"threshold": "1", "scorers": "a=b", "format": "moses", "output": "out.txt"}
+    arguments = path.split()
+    arguments += ["--weights", "s3://data/none"] if path == "rerank" else []
+    for given in needed:
+        there = (
+            f"s3://data/none{suffixes.get(given.name, '.brackets' if 'pars' in path or 'heads' in path else '.txt')}"
+        )
+        text = there if given.name in asked else others.get(given.name, "out")
+        arguments += [text] if given.param_type_name == "argument" else [given.opts[0], text]
+    assert main([*arguments, "-q"]) == 1
+    assert re.match(r"error: s3://data/none\S*: (No such file|is no file|is not there)", capfd.readouterr().err)
+    assert objects(store) == {}
+
+
+def test_models_can_have_uris(store, tmp_path, capfd):
     (tmp_path / "lm.arpa").write_text(ARPA)
     compile_ngram(tmp_path / "lm.arpa", tmp_path / "lm.bin")
     for name in ("one", "two"):
@@ -306,6 +402,14 @@ def test_models_of_all_commands_can_have_uris(store, tmp_path, capfd):
     assert main(["combine", *systems, "--refs", "s3://data/refs", "-o", out, "-q"]) == 0
     assert Path(out).read_text() == "the house\n"
     capfd.readouterr()
+    network = random_model(["das", "haus"], ["the", "house"])
+    network.write(str(tmp_path / "network"))
+    upload_file(tmp_path / "network", "s3://data/day=7/network")
+    assert main(["neural", "info", "s3://data/day=7/network", "-q"]) == 0
+    assert "source words" in capfd.readouterr().out
+    assert main(["neural", "add", str(tmp_path / "one"), "s3://data/day=7/network", "-q"]) == 0
+    assert main(["join", "s3://data/day=7/none", "-o", str(tmp_path / "none"), "-q"]) == 1
+    assert capfd.readouterr().err.startswith("error: s3://data/day=7/none: is no file, and no complete folder")
     assert main(["serve", "zh-en=s3://data/one"]) == 2
     assert "MODELS s3://data/one is changed in place; expected a folder of this machine" in capfd.readouterr().err
     assert main(["parse", "s3://data/one", "s3://data/text", "-o", out, "--to", "brackets", "-q"]) == 1
@@ -328,18 +432,29 @@ def test_commands_take_uris(store, corpus, tmp_path, capfd):
     def run(place):
         files = ["--source", f"{place}/train.zh", "--target", f"{place}/train.en"]
         files += ["--alignments", f"{place}/train.align.gz"]
+        more = ["--lms", f"more={place}/day=7/lm.arpa"]
         return [
             main(["align", f"{place}/train.zh", f"{place}/train.en", "-o", f"{place}/train.align.gz", "-q"]),
             main(["lm", "train", f"{place}/train.en", "-o", f"{place}/lm.arpa", "--order", "2", "-q"]),
+            main(["lm", "train", f"{place}/train.zh", "-o", f"{place}/day=7/lm.arpa", "--order", "2", "-q"]),
             main(["lm", "compile", f"{place}/lm.arpa", "-o", f"{place}/lm.bin", "-q"]),
-            main(["train", "hiero", *files, "--lm", f"{place}/lm.bin", "-o", f"{place}/model", "-q"]),
+            main(["train", "hiero", *files, "--lm", f"{place}/lm.bin", *more, "-o", f"{place}/model", "-q"]),
             main(["translate", f"{place}/model", f"{place}/test.zh", "-o", f"{place}/out.txt", "-q"]),
         ]
 
-    assert run(tmp_path) == [0] * 5
-    assert run("s3://data") == [0] * 5
+    (tmp_path / "day=7").mkdir()
+    assert run(tmp_path) == [0] * 6
+    assert run("s3://data") == [0] * 6
     there = objects(store)
-    for name in ("train.align.gz", "lm.arpa", "lm.bin", "out.txt", "model/rules.parquet", "model/rules.table"):
+    for name in (
+        "train.align.gz",
+        "lm.arpa",
+        "lm.bin",
+        "out.txt",
+        "model/rules.parquet",
+        "model/rules.table",
+        "model/lm_more.bin",
+    ):
         assert there[name] == (tmp_path / name).read_bytes(), name
     assert not [name for name in there if ".part" in name]
     assert not list((tmp_path / "cache" / "written").iterdir())
@@ -348,6 +463,11 @@ def test_commands_take_uris(store, corpus, tmp_path, capfd):
     assert main([*test, "--weights", "s3://data/weights"]) == 0
     assert list((tmp_path / "cache").glob("*/weights"))  # other machines find the copy by its path
     assert (tmp_path / "again").read_bytes() == there["out.txt"]
+    texts = ["s3://data/train.zh", "s3://data/train.en"]
+    assert main(["align", *texts, "-o", str(tmp_path / "links"), "--save", "s3://data/day=7/aligner", "-q"]) == 0
+    capfd.readouterr()
+    assert main(["learn", str(tmp_path / "model"), "我", "me", "--aligner", "s3://data/day=7/aligner", "-q"]) == 0
+    assert "rules added" in capfd.readouterr().out
     there = objects(store)
     # An interrupted or failed command writes nothing there, and a complete model is not replaced.
     capfd.readouterr()

@@ -8,9 +8,10 @@ from collections import Counter
 from itertools import pairwise
 from math import log
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeglot import sample
@@ -18,7 +19,7 @@ from treeglot.base.errors import FormatError, OptionError, UsageError
 from treeglot.cli import main
 from treeglot.corpus import Corpus
 from treeglot.foreign.export import export
-from treeglot.lm import compile_ngram, load_ngram, train_ngram
+from treeglot.lm import compile_ngram, load_ngram, ngram, train_ngram
 from treeglot.lm.classes import ClassOptions, WordClasses, learn_classes
 from treeglot.lm.ngram import Layout
 from treeglot.models import Model, load, train
@@ -54,6 +55,22 @@ def test_no_word_is_better_in_another_class(lines: list[list[str]], classes: int
             assert likelihood(lines, of | {word: other}) <= best + 1e-6
 
 
+@settings(deadline=None)
+@given(words.filter(any), st.integers(1, 4), st.sampled_from([1, 200, 1000]))
+def test_classes_do_not_depend_on_memory(lines: list[list[str]], classes: int, memory: int) -> None:
+    expected = learn_classes(lines, ClassOptions(classes))
+    found = learn_classes(lines, ClassOptions(classes), memory=memory)
+    assert found == expected
+
+
+def test_classes_of_a_text_do_not_depend_on_memory() -> None:
+    lines = [pair.target for pair in sample.read_pairs(300)]
+    expected = learn_classes(lines, ClassOptions(20))
+    assert learn_classes(lines, ClassOptions(20), memory="1K") == expected
+    with pytest.raises(FileNotFoundError):  # where the files would be
+        learn_classes(lines, ClassOptions(20), memory="1K", scratch="/none")
+
+
 @pytest.mark.parametrize("layout", ["fast", "small"])
 def test_a_model_over_classes_is_one_of_the_text_of_classes(layout: Layout, tmp_path: Path) -> None:
     lines = [list(pair.target) for pair in sample.read_pairs(60)]
@@ -66,6 +83,58 @@ def test_a_model_over_classes_is_one_of_the_text_of_classes(layout: Layout, tmp_
     for line in lines:
         assert model.score(" ".join(line)) == plain.score(" ".join(of[word] for word in line))
     assert [score.oov for score in model.full_scores(f"{lines[0][0]} nowhere <s>")] == [False, True, True, False]
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, bool]]:
+    """The memory for the tables of each ARPA file that is read, and whether they are in files."""
+    found: list[tuple[int, bool]] = []
+
+    def read(*given: Any) -> Any:
+        reader = read_arpa(*given)
+        found.append((given[1], reader.spills))
+        return reader
+
+    read_arpa = ngram._read_arpa
+    monkeypatch.setattr(ngram, "_read_arpa", read)
+    return found
+
+
+@pytest.mark.parametrize("classes", [0, 200])
+def test_training_stays_within_memory(classes: int, tmp_path: Path, compiled: list[tuple[int, bool]]) -> None:
+    lines = [list(pair.target) for pair in sample.read_pairs(1500)]
+    made = learn_classes(lines, ClassOptions(classes, rounds=2)) if classes else None
+    large = ngram.train_compiled(lines, tmp_path / "large", 4, classes=made)
+    ngram.train_compiled(lines, tmp_path / "small", 4, classes=made, memory="64K")
+    assert compiled == [(2 << 30, False), (65536, True)]
+    assert (tmp_path / "large").read_bytes() == (tmp_path / "small").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["large", "small"]
+    assert load_ngram(tmp_path / "small").counts == large.report.kept
+    in_memory = compile_ngram(train_ngram(lines, 4, classes=made))
+    text = " ".join(lines[0])
+    assert load_ngram(tmp_path / "small").score(text) == pytest.approx(in_memory.score(text), abs=1e-5)
+    with pytest.raises(UsageError, match="a compiled model cannot be written to standard output"):
+        ngram.train_compiled(lines, "-")
+
+
+def test_models_install_within_memory(tmp_path: Path, compiled: list[tuple[int, bool]]) -> None:
+    train_ngram([list(pair.target) for pair in sample.read_pairs(60)], 3, out=tmp_path / "lm.arpa")
+    ngram.install_ngram(tmp_path / "lm.arpa", tmp_path / "large")
+    ngram.install_ngram(tmp_path / "lm.arpa", tmp_path / "small", memory="1K")
+    assert compiled == [(2 << 30, False), (1024, True)]
+    ngram.install_ngram(tmp_path / "small", tmp_path / "again", memory="1K")
+    assert len(compiled) == 2  # a compiled file is not compiled
+    assert len({(tmp_path / name).read_bytes() for name in ("large", "small", "again")}) == 1
+
+
+def test_all_models_of_training_stay_within_memory(
+    corpus: Corpus, tmp_path: Path, compiled: list[tuple[int, bool]]
+) -> None:
+    train_ngram(corpus.target, order=3, out=tmp_path / "lm.arpa")
+    options = find_kind("hiero").options(class_lm=ClassLmOptions(classes=6, order=4))
+    arpa: dict[str, Any] = {"lm": tmp_path / "lm.arpa", "lms": {"more": tmp_path / "lm.arpa"}}
+    train("hiero", corpus, tmp_path / "model", options, memory="200M", **arpa)
+    assert compiled == [(200 << 20, False)] * 3
 
 
 def test_classes_are_written_and_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

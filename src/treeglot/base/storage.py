@@ -164,6 +164,56 @@ def is_complete(path: PathLike) -> bool:
     return _info(_within(_uri(path), FILES)) is not None
 
 
+def exists(path: PathLike) -> bool:
+    """Whether a path or URI names a file, or a folder that can be read: a complete one elsewhere, any one here."""
+    if not is_remote(path):
+        return Path(plain_path(path)).exists()
+    return is_file(path) or is_complete(path)
+
+
+def is_file(path: PathLike) -> bool:
+    """Whether a path or URI names a file."""
+    if not is_remote(path):
+        return Path(plain_path(path)).is_file()
+    found = _info(_uri(path))
+    return found is not None and bool(found.is_file)
+
+
+def files_in(folder: PathLike) -> list[str]:
+    """The files in a folder and the folders below it, by their paths in it, sorted. A missing folder has none."""
+    if not is_remote(folder):
+        own = Path(plain_path(folder))
+        return sorted(file.relative_to(own).as_posix() for file in own.rglob("*") if file.is_file())
+    from pyarrow.fs import FileSelector
+
+    uri = _uri(folder)
+    with _naming(uri):
+        system, place = _resolve(uri)
+        found = system.get_file_info(FileSelector(place, allow_not_found=True, recursive=True))
+        return sorted(one.path.removeprefix(f"{place}/") for one in found if one.is_file)
+
+
+def within(folder: PathLike, name: str) -> PathLike:
+    """A file of a folder, which may be a URI with settings.
+
+    >>> within("s3://bucket/run?region=eu-north-1", "cards/a.json")
+    's3://bucket/run/cards/a.json?region=eu-north-1'
+    """
+    return _within(_uri(folder), name) if is_remote(folder) else Path(plain_path(folder)) / name
+
+
+def above(path: PathLike, levels: int) -> PathLike:
+    """The folder so many levels above a path or URI.
+
+    >>> above("s3://bucket/run/cards/a.json?region=eu-north-1", 2)
+    's3://bucket/run?region=eu-north-1'
+    """
+    if not is_remote(path):
+        return Path(plain_path(path)).resolve().parents[levels - 1]
+    base, _, query = _uri(path).partition("?")
+    return base.rsplit("/", levels)[0] + (f"?{query}" if query else "")
+
+
 def upload_file(file: PathLike, path: PathLike) -> None:
     """Copy a file to a URI. One that is too large for the place is refused before it is sent."""
     with Path(file).open("rb") as given, write_remote(path, Path(file).stat().st_size) as out:

@@ -7,6 +7,9 @@ To add a command `treeglot rules extract`:
 2. Name it in `COMMANDS` of `cli/app.py`, under its stage.
 3. Describe it in `docs/cli.md`.
 
+A parameter of a path takes URIs: what they name is copied to this machine before the command begins. `STREAMED` and the
+other marks of `cli/parameters.py` say that this is otherwise. Text that names files needs a mark.
+
 A parameter whose type is an options dataclass (`treeglot.base.options`) becomes one command-line option per field.
 `--quiet` and `--debug` are added to every command. A command raises `TreeglotError` for bad input (exit code 1) and
 `UsageError` for a senseless request (exit code 2). It prints its result to standard output. Everything else goes

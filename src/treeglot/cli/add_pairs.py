@@ -7,15 +7,15 @@ from typing import Annotated
 
 import typer
 
-from treeglot.cli.parameters import ChangedModel
+from treeglot.cli.parameters import ChangedModel, MaybeText, TextFile
 
 
 def add_pairs(
     model: ChangedModel,
-    source: Annotated[Path, typer.Option(help="Sentences, one a line.")],
-    target: Annotated[Path, typer.Option(help="Their translations.")],
+    source: Annotated[TextFile, typer.Option(help="Sentences, one a line.")],
+    target: Annotated[TextFile, typer.Option(help="Their translations.")],
     alignments: Annotated[
-        Path | None, typer.Option(help="Links of the words, 0-0 1-2, instead of an aligner; not for raw text.")
+        MaybeText, typer.Option(help="Links of the words, 0-0 1-2, instead of an aligner; not for raw text.")
     ] = None,
     aligner: Annotated[Path | None, typer.Option(help="A saved aligner, if the model has none.")] = None,
 ) -> None:

@@ -18,9 +18,11 @@ from treeglot.cli.parameters import (
     FILE,
     MappedFile,
     MasterOption,
+    MaybeText,
     NewFile,
     NewFolder,
     Settings,
+    TextFile,
     Threads,
     Where,
     set_option,
@@ -35,8 +37,8 @@ if TYPE_CHECKING:
 
 
 def align(
-    source: Annotated[Path, typer.Argument(help="Tokenised source sentences, one a line.")],
-    target: Annotated[Path, typer.Argument(help="Tokenised target sentences, one a line.")],
+    source: Annotated[TextFile, typer.Argument(help="Tokenised source sentences, one a line.")],
+    target: Annotated[TextFile, typer.Argument(help="Tokenised target sentences, one a line.")],
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Where the links go: 0-0 1-2; - is standard output."), FILE
     ] = Path("-"),
@@ -66,19 +68,19 @@ def align(
         typer.Option(help="Where probabilities of links go, SOURCE-TARGET:FORWARD:BACKWARD; at least 0.05."),
     ] = None,
     source_trees: Annotated[
-        Path | None,
+        MaybeText,
         typer.Option(
             help="Trees or forests of the source sentences: leave out doubtful links that break constituents."
         ),
     ] = None,
     target_trees: Annotated[
-        Path | None, typer.Option(help="Trees or forests of the target sentences, for the same.")
+        MaybeText, typer.Option(help="Trees or forests of the target sentences, for the same.")
     ] = None,
     constituent_cost: Annotated[
         float, typer.Option(min=0, help="With trees: what a broken constituent costs, in nats.")
     ] = 1.0,
     gold: Annotated[
-        Path | None, typer.Option(help="Gold alignments: print the error rate, precision and recall.")
+        MaybeText, typer.Option(help="Gold alignments: print the error rate, precision and recall.")
     ] = None,
     threads: Threads = 1,
     engine: Where = "local",

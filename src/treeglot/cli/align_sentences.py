@@ -13,12 +13,12 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say
-from treeglot.cli.parameters import FILE, MappedFile, NewFile, Threads
+from treeglot.cli.parameters import FILE, MappedFile, NewFile, TextFile, Threads
 
 
 def align_sentences(
-    source: Annotated[Path, typer.Argument(help="The source document.")],
-    target: Annotated[Path, typer.Argument(help="Its translation.")],
+    source: Annotated[TextFile, typer.Argument(help="The source document.")],
+    target: Annotated[TextFile, typer.Argument(help="Its translation.")],
     out_source: Annotated[Path, typer.Option(help="Where the source sentences of the pairs go."), FILE],
     out_target: Annotated[Path, typer.Option(help="Where the target sentences of the pairs go."), FILE],
     dropped: Annotated[

@@ -8,16 +8,17 @@ from typing import Annotated
 import typer
 
 from treeglot.cli.output import show_data
-from treeglot.cli.parameters import MAPPED, NewFile, Threads
+from treeglot.cli.parameters import MAPPED, STREAMED, NewFile, TextFile, Threads, split_named
 
 
 def analyse_rewrites(
     model: Annotated[
         Path, typer.Argument(help="The folder of a model whose rules have labels, such as t2t-fuzzy."), MAPPED
     ],
-    input: Annotated[Path, typer.Option(help="What is translated.")],
+    input: Annotated[TextFile, typer.Option(help="What is translated.")],
     weights: Annotated[
         list[str] | None,
+        STREAMED,
         typer.Option(help="A system: other weights, NAME=FILE or FILE; may be given again. Default: the model's own."),
     ] = None,
     least: Annotated[float, typer.Option(help="Percentage that a rewrite must reach in some system.")] = 1.0,
@@ -44,9 +45,8 @@ def analyse_rewrites(
     sources = list(loaded.read(input))
     systems = []
     for given in weights or [""]:
-        name, equals, file = given.partition("=")
-        if not equals or "/" in name or Path(given).is_file():
-            name, file = (given or loaded.kind), given
+        name, file = split_named(given)
+        name = name or given or loaded.kind
         system = loaded.with_weights(read_weights(file)) if file else loaded
         translations = system.translate_batch(sources, threads=threads)
         systems.append(count_rewrites(name, (translation.features for translation in translations)))

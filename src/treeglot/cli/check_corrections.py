@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from treeglot.cli.parameters import InputFormat, ModelFolder, Threads
+from treeglot.cli.parameters import InputFormat, MaybeText, ModelFolder, TextFile, Threads
 
 
 def check_corrections(
     model: ModelFolder,
-    dev: Annotated[Path, typer.Option(help="Sentences, forests or trees, as for translate.")],
-    refs: Annotated[Path | None, typer.Option(help="Their translations, to score both.")] = None,
+    dev: Annotated[TextFile, typer.Option(help="Sentences, forests or trees, as for translate.")],
+    refs: Annotated[MaybeText, typer.Option(help="Their translations, to score both.")] = None,
     format: InputFormat = None,
     threads: Threads = 1,
 ) -> None:

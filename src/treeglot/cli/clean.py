@@ -9,12 +9,12 @@ import typer
 
 from treeglot.align.clean import CleanOptions
 from treeglot.cli.output import Progress, say
-from treeglot.cli.parameters import FILE, MappedFile, NewFile, Threads
+from treeglot.cli.parameters import FILE, MappedFile, NewFile, TextFile, Threads
 
 
 def clean(
-    source: Annotated[Path, typer.Argument(help="Tokenised source sentences, one a line.")],
-    target: Annotated[Path, typer.Argument(help="Tokenised target sentences, one a line.")],
+    source: Annotated[TextFile, typer.Argument(help="Tokenised source sentences, one a line.")],
+    target: Annotated[TextFile, typer.Argument(help="Tokenised target sentences, one a line.")],
     out_source: Annotated[Path, typer.Option(help="Where the kept source sentences go."), FILE],
     out_target: Annotated[Path, typer.Option(help="Where the kept target sentences go."), FILE],
     options: CleanOptions,

@@ -18,6 +18,8 @@ from treeglot.cli.parameters import (
     MAPPED,
     SCORER,
     Lowercase,
+    MaybeText,
+    MaybeTexts,
     Method,
     Out,
     SavedWeights,
@@ -47,7 +49,7 @@ def combine(
     out: Out = Path("-"),
     size: Annotated[int, typer.Option(help="Number of each sentence's hypotheses that count.")] = 200,
     refs: Annotated[
-        list[Path] | None, typer.Option(help="Tune on these references, of the same sentences; may be given again.")
+        MaybeTexts, typer.Option(help="Tune on these references, of the same sentences; may be given again.")
     ] = None,
     save: SavedWeights = None,
     weights: TunedWeights = None,
@@ -58,7 +60,7 @@ def combine(
         bool, typer.Option("--again", help="Also search the models' forests for text that the systems agree on.")
     ] = False,
     scorers: Annotated[list[str] | None, SCORER] = None,
-    source: Annotated[Path | None, typer.Option(help="The source sentences that scorers see, one a line.")] = None,
+    source: Annotated[MaybeText, typer.Option(help="The source sentences that scorers see, one a line.")] = None,
     settings: Annotated[Settings, set_option("scale, precision, ratio, found or margin")] = None,
     threads: Threads = 1,
 ) -> None:
@@ -152,17 +154,16 @@ def _open(text: str, place: int, threads: int) -> _System:
 def _parts(text: str, place: int) -> tuple[str, Path | None, Path]:
     """A system's name, the folder of its model if it is one, and its file."""
     first, equals, rest = text.partition("=")
-    folder, second, path = rest.partition("=")
     if not equals:
         if Path(text).is_dir():
             raise UsageError(
                 f"{text} is a folder; expected MODEL=INPUT with what the model translates, or a k-best list"
             )
         return str(place), None, Path(text)
-    if _is_model(first):
-        return Path(first).resolve().name, Path(first), Path(rest)
-    if second and _is_model(folder):
-        return first, Path(folder), Path(path)
+    for whole, name in ((text, ""), (rest, first)):  # MODEL=INPUT, then NAME=MODEL=INPUT
+        for end in (place for place, sign in enumerate(whole) if sign == "="):
+            if _is_model(whole[:end]):
+                return name or Path(whole[:end]).resolve().name, Path(whole[:end]), Path(whole[end + 1 :])
     if "/" in first or Path(first).is_dir():
         expected = "expected a model's folder and its input, MODEL=INPUT, or a k-best list, NAME=FILE"
         raise UsageError(f"the system is {text!r}, and {first} has no model.toml; {expected}")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.storage import without_query
 from treeglot.cli.output import say, show_data, shown_warnings
-from treeglot.cli.parameters import NewFile
+from treeglot.cli.parameters import STREAMED, MaybeText, NewFile, split_named
 
 if TYPE_CHECKING:
     from treeglot.syntax import Dependency
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
 def compare_dependencies(
     analyses: Annotated[
         list[str],
+        STREAMED,
         typer.Argument(help="Dependencies or trees of one text: FILE or NAME=FILE.", metavar="FILE..."),
     ],
-    gold: Annotated[Path | None, typer.Option(help="Gold trees of the sentences, or of the first ones.")] = None,
-    text: Annotated[Path | None, typer.Option(help="The sentences; analyses of other words are refused.")] = None,
+    gold: Annotated[MaybeText, typer.Option(help="Gold trees of the sentences, or of the first ones.")] = None,
+    text: Annotated[MaybeText, typer.Option(help="The sentences; analyses of other words are refused.")] = None,
     heads: Annotated[str, typer.Option(help="Head table that makes dependencies of trees.")] = "english",
     style: Annotated[str, typer.Option(help="Style of these dependencies: johansson-nugues, content, …")] = "table",
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
@@ -59,9 +61,9 @@ def compare_dependencies(
 def _named(given: Sequence[str]) -> dict[str, str]:
     out: dict[str, str] = {}
     for item in given:
-        name, equals, path = item.partition("=")
-        if not equals:
-            name, path = Path(item).name.split(".")[0], item
+        name, path = split_named(item)
+        if path == item:
+            name = Path(without_query(item)).name.split(".")[0]
         if not name or not path:
             raise UsageError(f"{item!r} has no {'file' if name else 'name'}; expected NAME=FILE")
         if name in out:

@@ -8,13 +8,15 @@ from typing import Annotated
 import typer
 
 from treeglot.cli.output import say
-from treeglot.cli.parameters import FILE
+from treeglot.cli.parameters import FILE, TextFile
 from treeglot.text.compounds import CompoundOptions
 
 
 def compounds(
-    corpus: Annotated[Path, typer.Argument(help="Tokenised training sentences, one a line: their words are counted.")],
-    text: Annotated[Path, typer.Argument(help="Tokenised sentences with rare words; - is standard input.")],
+    corpus: Annotated[
+        TextFile, typer.Argument(help="Tokenised training sentences, one a line: their words are counted.")
+    ],
+    text: Annotated[TextFile, typer.Argument(help="Tokenised sentences with rare words; - is standard input.")],
     options: CompoundOptions,
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Where the sentences go; - is standard output."), FILE

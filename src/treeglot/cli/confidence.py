@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from treeglot.cli.parameters import ChangedModel, InputFormat, Threads
+from treeglot.cli.parameters import ChangedModel, InputFormat, TextFile, Threads
 
 
 def confidence(
     model: ChangedModel,
-    source: Annotated[Path, typer.Argument(help="Sentences, forests or trees, as for translate.")],
-    references: Annotated[Path, typer.Option("--refs", help="Their translations, a line each.")],
+    source: Annotated[TextFile, typer.Argument(help="Sentences, forests or trees, as for translate.")],
+    references: Annotated[TextFile, typer.Option("--refs", help="Their translations, a line each.")],
     format: InputFormat = None,
     threads: Threads = 1,
 ) -> None:

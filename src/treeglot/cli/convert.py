@@ -12,7 +12,7 @@ import typer
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.output import say, shown_warnings, track, warn
-from treeglot.cli.parameters import FILE, set_values
+from treeglot.cli.parameters import FILE, STREAMED, MaybeText, set_values
 from treeglot.syntax import FORMATS, Dependency, Tree
 from treeglot.syntax.convert import ConvertOptions
 from treeglot.syntax.formats import READ_ONLY
@@ -22,7 +22,7 @@ READ = ", ".join([*FORMATS, *READ_ONLY])
 
 
 def convert(
-    input: Annotated[str, typer.Argument(help="What to read; - is standard input.", metavar="IN")],
+    input: Annotated[str, STREAMED, typer.Argument(help="What to read; - is standard input.", metavar="IN")],
     output: Annotated[str, typer.Argument(help="What to write; - is standard output.", metavar="OUT"), FILE],
     options: ConvertOptions,
     from_: Annotated[
@@ -40,7 +40,7 @@ def convert(
         list[str] | None, typer.Option("--write", help="An option of OUT's format: tags.", metavar="NAME=VALUE")
     ] = None,
     text: Annotated[
-        Path | None,
+        MaybeText,
         typer.Option(help="The sentences of the dependencies; a failed parse gets their words, without heads."),
     ] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out bad records, and say how many.")] = False,

@@ -12,7 +12,7 @@ import typer
 from treeglot.base.errors import UsageError
 from treeglot.cli.decoding import Output, given_weights, run, searched
 from treeglot.cli.output import say, shown_warnings, warn
-from treeglot.cli.parameters import MappedFile, TimeLimit
+from treeglot.cli.parameters import MappedFile, MaybeText, TextFile, TimeLimit
 
 if TYPE_CHECKING:
     from treeglot.base.errors import FormatError
@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 
 
 def decode(
-    source: Annotated[Path, typer.Argument(help="Tokenised sentences, one a line; - is standard input.")] = Path("-"),
+    source: Annotated[TextFile, typer.Argument(help="Tokenised sentences, one a line; - is standard input.")] = Path(
+        "-"
+    ),
     weights: Annotated[
         Path | None,
         typer.Option(help="The weights, in the format of the grammar's decoder; default: those of --config."),
     ] = None,
     config: Annotated[
-        Path | None,
+        MaybeText,
         typer.Option(
             help="A decoder's configuration: cdec.ini, joshua.config, moses.ini or travatar.ini. What it names need "
             "not be given."

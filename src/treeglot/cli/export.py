@@ -8,16 +8,14 @@ from typing import Annotated, Literal
 import typer
 
 from treeglot.cli.output import say
-from treeglot.cli.parameters import FOLDER, ModelFolder
+from treeglot.cli.parameters import FOLDER, MaybeText, ModelFolder
 
 
 def export(
     model: ModelFolder,
     format: Annotated[Literal["moses", "cdec", "joshua", "travatar"], typer.Option(help="Whose files to write.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write."), FOLDER],
-    filter: Annotated[
-        Path | None, typer.Option(help="A test set: write only rules that its sentences can use.")
-    ] = None,
+    filter: Annotated[MaybeText, typer.Option(help="A test set: write only rules that its sentences can use.")] = None,
     weights: Annotated[Path | None, typer.Option(help="Weights instead of the model's.")] = None,
 ) -> None:
     """Write a model for another decoder: rules, glue grammar, weights, configuration and ARPA language model.

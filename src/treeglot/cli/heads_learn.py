@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from treeglot.cli.output import say
-from treeglot.cli.parameters import Out
+from treeglot.cli.parameters import Out, TextFile
 
 
 def heads_learn(
-    trees: Annotated[Path, typer.Argument(help="Constituency trees.")],
+    trees: Annotated[TextFile, typer.Argument(help="Constituency trees.")],
     dependencies: Annotated[
-        Path, typer.Argument(help="Dependencies of the same sentences: a treebank's or a parser's.")
+        TextFile, typer.Argument(help="Dependencies of the same sentences: a treebank's or a parser's.")
     ],
     out: Out = Path("-"),
 ) -> None:
@@ -22,7 +22,7 @@ def heads_learn(
 
     The table says for each label which child is the head. Every option that takes a head table takes its file.
     """
-    from treeglot.base.errors import FormatError, UsageError
+    from treeglot.base.errors import FormatError, UsageError, shown
     from treeglot.base.files import write_binary
     from treeglot.syntax import Dependency, Tree
     from treeglot.syntax.formats import find_format, read_parallel
@@ -30,7 +30,7 @@ def heads_learn(
 
     for path, holds, noun in ((trees, Tree, "trees"), (dependencies, Dependency, "dependencies")):
         if (format := find_format(path)).holds is not holds:
-            raise UsageError(f"{path}: the format {format.name} holds no {noun}; expected {noun}")
+            raise UsageError(f"{shown(str(path))}: the format {format.name} holds no {noun}; expected {noun}")
     try:
         learnt = learn_heads(read_parallel(trees, dependencies), str(out))
     except UsageError as error:

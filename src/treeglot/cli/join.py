@@ -9,7 +9,7 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, shown_warnings
-from treeglot.cli.parameters import MAPPED, NewFolder
+from treeglot.cli.parameters import MAPPED, NewFolder, split_named
 
 
 def join(
@@ -31,11 +31,11 @@ def join(
 
     if out is None:
         raise UsageError("there is no --out; expected the folder of the joint model")
-    pairs = [name.rpartition("=") for name in models]
-    own = list(names_of([Path(folder) for _, _, folder in pairs]))
-    names = [name or other for (name, _, _), other in zip(pairs, own, strict=True)]
+    pairs = [split_named(model) for model in models]
+    own = list(names_of([Path(folder) for _, folder in pairs]))
+    names = [name or other for (name, _), other in zip(pairs, own, strict=True)]
     if len(set(names)) < len(names):
         raise UsageError("two parts have the same name; expected another NAME=FOLDER")
     with shown_warnings():
-        made = make(dict(zip(names, [folder for _, _, folder in pairs], strict=True)), out, force=force, report=say)
+        made = make(dict(zip(names, [folder for _, folder in pairs], strict=True)), out, force=force, report=say)
     say(f"{made.translator.rules:,} rules of {', '.join(names)}")

@@ -11,7 +11,7 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say
-from treeglot.cli.parameters import ModelFolder, Out
+from treeglot.cli.parameters import ModelFolder, Out, TextFile
 from treeglot.text.variants import VariantOptions
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 def lattice(
     model: ModelFolder,
     options: VariantOptions,
-    source: Annotated[Path, typer.Argument(help="Sentences, one a line, or forests; - is standard input.")] = Path("-"),
+    source: Annotated[TextFile, typer.Argument(help="Sentences, one a line, or forests; - is standard input.")] = Path(
+        "-"
+    ),
     out: Out = Path("-"),
 ) -> None:
     """Write the lattices of sentences, in which words that a model does not know may be read in other ways.

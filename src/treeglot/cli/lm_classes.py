@@ -8,15 +8,19 @@ from typing import Annotated, Any
 import typer
 
 from treeglot.cli.output import Stages, say
-from treeglot.cli.parameters import FILE, Fields
+from treeglot.cli.parameters import FILE, HERE, Fields, TextFile
 
 
 def lm_classes(
-    text: Annotated[Path, typer.Argument(help="Text, a sentence a line; - is standard input.")],
+    text: Annotated[TextFile, typer.Argument(help="Text, a sentence a line; - is standard input.")],
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Where lines WORD CLASS go; - is standard output."), FILE
     ] = Path("-"),
     options: Annotated[Any, Fields("treeglot.lm.classes", "ClassOptions")] = None,
+    memory: Annotated[str, typer.Option(help="Memory for bigrams; the rest goes through the disk.")] = "2G",
+    scratch: Annotated[
+        Path | None, HERE, typer.Option(help="The folder for data that does not fit into memory.")
+    ] = None,
 ) -> None:
     """Put the words of a text into classes, for lm train --classes.
 
@@ -26,7 +30,7 @@ def lm_classes(
     from treeglot.lm.classes import learn_classes
 
     with Stages({"counting": "words", "moving": "words"}) as stages:
-        made = learn_classes(text, options, progress=stages.update)
+        made = learn_classes(text, options, memory=memory, scratch=scratch, progress=stages.update)
     made.write(out)
     first, last = made.likelihoods[0], made.likelihoods[-1]
     used = len(set(made.classes))

@@ -9,7 +9,7 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say
-from treeglot.cli.parameters import FILE, MAPPED
+from treeglot.cli.parameters import FILE, MAPPED, MaybeText
 
 
 def lm_interpolate(
@@ -20,7 +20,7 @@ def lm_interpolate(
         FILE,
     ] = Path("-"),
     dev: Annotated[
-        Path | None,
+        MaybeText,
         typer.Option(help="A text, a sentence a line, that the mixture should make likely; EM finds weights."),
     ] = None,
     weights: Annotated[

@@ -12,7 +12,7 @@ from treeglot.base.errors import UsageError
 from treeglot.cli import dependency_model
 from treeglot.cli.dependency_model import TagColumn, TreeFormat
 from treeglot.cli.output import show_data
-from treeglot.cli.parameters import MAPPED
+from treeglot.cli.parameters import MAPPED, STREAMED
 
 if TYPE_CHECKING:
     from treeglot.lm import NgramModel
@@ -24,7 +24,9 @@ LINES_AT_A_TIME = 10_000
 def lm_score(
     model: Annotated[str, typer.Argument(help="A compiled model or an ARPA file."), MAPPED],
     text: Annotated[
-        str, typer.Argument(help="Text, a sentence a line, or trees for a dependency model; - is standard input.")
+        str,
+        STREAMED,
+        typer.Argument(help="Text, a sentence a line, or trees for a dependency model; - is standard input."),
     ] = "-",
     words: Annotated[bool, typer.Option("--words", help="A line a word, a blank line after a sentence.")] = False,
     total: Annotated[bool, typer.Option("--total", help="Only the totals and the perplexities.")] = False,

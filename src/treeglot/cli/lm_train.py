@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -12,14 +12,14 @@ from treeglot.cli.dependency_model import TagColumn, TreeFile, TreeFormat
 from treeglot.cli.dependency_model import train as train_trees
 from treeglot.cli.machines import open_machines, refuse_with_spark
 from treeglot.cli.output import Stages, say, shown_warnings
-from treeglot.cli.parameters import FILE, MasterOption, Threads, Where
+from treeglot.cli.parameters import FILE, HERE, MasterOption, TextFile, Threads, Where
 
 STAGES = {"counting": "words", "sorting": "words", "merging": "sorted runs", "writing": "n-grams"}
 
 
 def lm_train(
     text: Annotated[
-        Path, typer.Argument(help="Text, a sentence a line, or trees with --dependency; - is standard input.")
+        TextFile, typer.Argument(help="Text, a sentence a line, or trees with --dependency; - is standard input.")
     ],
     out: Annotated[
         Path,
@@ -40,7 +40,9 @@ def lm_train(
         ),
     ] = "0",
     memory: Annotated[str, typer.Option(help="Approximate memory to use; the rest goes through the disk.")] = "2G",
-    scratch: Annotated[Path | None, typer.Option(help="The folder for data that does not fit into memory.")] = None,
+    scratch: Annotated[
+        Path | None, HERE, typer.Option(help="The folder for data that does not fit into memory.")
+    ] = None,
     fallback: Annotated[
         bool, typer.Option(help="Use the discounts 0.5, 1, 1.5 where they cannot be estimated, with a warning.")
     ] = True,
@@ -80,8 +82,8 @@ def lm_train(
     if from_ or read_tags or conditioning:
         given = "--conditioning, --from and --read-tags"
         raise UsageError(f"{given} are for dependency models: give --dependency words or tags")
-    from treeglot.lm import compile_ngram
     from treeglot.lm.classes import WordClasses
+    from treeglot.lm.ngram import train_compiled
     from treeglot.lm.train import FALLBACK, train_ngram
 
     try:
@@ -91,22 +93,12 @@ def lm_train(
     if classes is not None:
         refuse_with_spark(classes=engine == "spark")
     with open_machines(engine, master, threads, out) as machines, shown_warnings(), Stages(STAGES) as stages:
-        training = train_ngram(
-            text,
-            order,
-            prune=thresholds,
-            memory=memory,
-            fallback=FALLBACK if fallback else None,
-            scratch=scratch,
-            threads=threads,
-            classes=WordClasses.read(classes) if classes is not None else None,
-            out=out if classes is None else None,
-            progress=stages.update,
-            machines=machines,
-            report=say,
-        )
-        if classes is not None:
-            compile_ngram(training, out)
+        chosen: dict[str, Any] = {"prune": thresholds, "fallback": FALLBACK if fallback else None}
+        chosen.update(memory=memory, scratch=scratch, threads=threads, progress=stages.update)
+        if classes is None:
+            training = train_ngram(text, order, out=out, machines=machines, report=say, **chosen)
+        else:
+            training = train_compiled(text, out, order, classes=WordClasses.read(classes), **chosen)
     report = training.report
     say(f"{report.tokens:,} words, {report.types:,} different ones, in {report.sentences:,} lines")
     for n, (kept, counted, discounts) in enumerate(zip(report.kept, report.counted, report.discounts, strict=True), 1):

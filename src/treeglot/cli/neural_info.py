@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,7 +11,7 @@ from treeglot.cli.output import show_data
 
 
 def neural_info(
-    model: Annotated[str, typer.Argument(help="A joint model's file.")],
+    model: Annotated[Path, typer.Argument(help="A joint model's file.")],
     source_words: Annotated[bool, typer.Option("--source-words", help="Print its source words instead.")] = False,
     target_words: Annotated[bool, typer.Option("--target-words", help="Print its target words instead.")] = False,
 ) -> None:

@@ -12,7 +12,7 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import Progress, say, shown_warnings
-from treeglot.cli.parameters import FILE, Fields, Threads
+from treeglot.cli.parameters import FILE, STREAMED, Fields, MaybeText, TextFile, Threads
 from treeglot.syntax import Dependency
 
 if TYPE_CHECKING:
@@ -23,29 +23,33 @@ if TYPE_CHECKING:
 
 def neural_train(
     context: typer.Context,
-    source: Annotated[Path, typer.Argument(help="Tokenised source sentences, one a line.")],
-    target: Annotated[Path, typer.Argument(help="Tokenised target sentences, one a line.")],
-    alignments: Annotated[Path, typer.Argument(help="Their links, 0-0 1-2, as treeglot align writes them.")],
+    source: Annotated[TextFile, typer.Argument(help="Tokenised source sentences, one a line.")],
+    target: Annotated[TextFile, typer.Argument(help="Tokenised target sentences, one a line.")],
+    alignments: Annotated[TextFile, typer.Argument(help="Their links, 0-0 1-2, as treeglot align writes them.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The model's file."), FILE],
     source_parses: Annotated[
-        Path | None,
+        MaybeText,
         typer.Option(help="Trees, forests or dependencies of the source sentences, for a model that sees them."),
     ] = None,
     source_heads: Annotated[
-        str | None, typer.Option(help="Head table, by name or file: makes dependencies of source trees and forests.")
+        str | None,
+        STREAMED,
+        typer.Option(help="Head table, by name or file: makes dependencies of source trees and forests."),
     ] = None,
     target_dependencies: Annotated[
-        Path | None,
+        MaybeText,
         typer.Option(help="Dependencies of the target sentences, for a model whose history is heads and siblings."),
     ] = None,
     target_heads: Annotated[
-        str | None, typer.Option(help="Head table, by name or file: makes dependencies if the file has trees.")
+        str | None,
+        STREAMED,
+        typer.Option(help="Head table, by name or file: makes dependencies if the file has trees."),
     ] = None,
-    dev_source: Annotated[Path | None, typer.Option(help="Source sentences to judge epochs by.")] = None,
-    dev_target: Annotated[Path | None, typer.Option(help="Their translations.")] = None,
-    dev_alignments: Annotated[Path | None, typer.Option(help="Their links.")] = None,
-    dev_source_parses: Annotated[Path | None, typer.Option(help="Their source parses.")] = None,
-    dev_target_dependencies: Annotated[Path | None, typer.Option(help="Their target dependencies.")] = None,
+    dev_source: Annotated[MaybeText, typer.Option(help="Source sentences to judge epochs by.")] = None,
+    dev_target: Annotated[MaybeText, typer.Option(help="Their translations.")] = None,
+    dev_alignments: Annotated[MaybeText, typer.Option(help="Their links.")] = None,
+    dev_source_parses: Annotated[MaybeText, typer.Option(help="Their source parses.")] = None,
+    dev_target_dependencies: Annotated[MaybeText, typer.Option(help="Their target dependencies.")] = None,
     options: Annotated[Any, Fields("treeglot.neural.options", "JointOptions")] = None,
     threads: Threads = 1,
 ) -> None:

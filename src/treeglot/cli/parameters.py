@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -38,9 +38,25 @@ class Mapped:
     changed: bool = False
 
 
+@dataclass(frozen=True)
+class Streamed:
+    """Marks a parameter whose files are read as they come, by `base.files`: from their URIs, without a copy."""
+
+
+@dataclass(frozen=True)
+class Here:
+    """Marks a parameter whose files must be on this machine, and are not copied: a URI is refused."""
+
+
+# A parameter of paths without a mark is as MAPPED: its files are copied before the command begins. Text that names
+# files needs a mark.
 FILE, FOLDER = Writes(), Writes(folder=True)
-MAPPED = Mapped()
+MAPPED, STREAMED, HERE = Mapped(), Streamed(), Here()
 MappedFile = Annotated[Path | None, MAPPED]
+TextFile = Annotated[Path, STREAMED]
+MaybeText = Annotated[Path | None, STREAMED]
+Texts = Annotated[list[Path], STREAMED]
+MaybeTexts = Annotated[list[Path] | None, STREAMED]
 NewFile = Annotated[Path | None, FILE]
 NewFolder = Annotated[Path | None, FOLDER]
 
@@ -111,7 +127,10 @@ DEBUG = Annotated[
 
 
 def expand(function: Function) -> Function:
-    """`function` with `--quiet` and `--debug` added and its options dataclasses spread into their fields."""
+    """`function` with `--quiet` and `--debug` added and its options dataclasses spread into their fields.
+
+    Files with URIs are copied as the marks of the parameters say (`file_marks`).
+    """
     hints = annotations_of(function)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, tuple[type[Any], list[str]]] = {}
@@ -123,10 +142,13 @@ def expand(function: Function) -> Function:
             parameters += spread
         else:
             parameters.append(parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
-    marks = [(p.name, mark) for p in parameters for mark in _described(p)]
-    written = {name: mark.folder for name, mark in marks if isinstance(mark, Writes)}
-    mapped = [name for name, mark in marks if isinstance(mark, Mapped) and not mark.changed]
-    changed = [name for name, mark in marks if isinstance(mark, Mapped) and mark.changed]
+    for each in parameters:
+        _describe(each)
+    marks = file_marks(parameters)
+    written = {name: mark.folder for name, mark in marks.items() if isinstance(mark, Writes)}
+    mapped = [name for name, mark in marks.items() if mark == MAPPED]
+    changed = [name for name, mark in marks.items() if mark == Mapped(changed=True)]
+    here_only = [name for name, mark in marks.items() if mark == HERE]
     parameters += [
         inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, annotation=QUIET, default=False),
         inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, annotation=DEBUG, default=False),
@@ -138,7 +160,7 @@ def expand(function: Function) -> Function:
         set_common(quiet, debug)
         if not fewest <= values.get("threads", fewest) <= MOST_THREADS:
             raise UsageError(f"threads is {values['threads']}; expected {fewest} to {MOST_THREADS}")
-        with placed(values, written, mapped, changed) as here:
+        with placed(values, written, mapped, changed, here_only) as here:
             for name, (kind, names) in groups.items():
                 given = {name: here.pop(name) for name in names}
                 given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
@@ -152,34 +174,54 @@ def expand(function: Function) -> Function:
     return command
 
 
+def file_marks(parameters: Iterable[inspect.Parameter]) -> dict[str, Writes | Mapped | Streamed | Here]:
+    """The parameters that name files, and what each is marked with. Paths without a mark are copied."""
+    out: dict[str, Writes | Mapped | Streamed | Here] = {}
+    for parameter in parameters:
+        kind, *extras = get_args(parameter.annotation) or (parameter.annotation,)
+        found = [extra for extra in extras if isinstance(extra, Writes | Mapped | Streamed | Here)]
+        if found or _metavar(kind) == "PATH":
+            out[parameter.name] = found[0] if found else MAPPED
+    return out
+
+
 def _imported(kind: Any) -> Any:
     """The options dataclass that a type stands for, or the type."""
     stands = next((extra for extra in get_args(kind)[1:] if isinstance(extra, Fields)), None)
     return kind if stands is None else getattr(import_module(stands.module), stands.name)
 
 
-def _described(parameter: inspect.Parameter) -> tuple[Any, ...]:
-    """The annotations of a parameter's type, plus the placeholder for its value in the help."""
+def _describe(parameter: inspect.Parameter) -> None:
+    """Add the placeholder for a parameter's value in the help."""
     kind, *extras = get_args(parameter.annotation) or (parameter.annotation,)
     for extra in extras:
         if isinstance(extra, ArgumentInfo):
             extra.metavar = extra.metavar or parameter.name.upper()
         elif isinstance(extra, OptionInfo):
             extra.metavar = extra.metavar or _metavar(kind)
-    return tuple(extras)
 
 
 def _fields(kind: type[Any]) -> list[inspect.Parameter]:
     panel = (inspect.getdoc(kind) or kind.__name__).splitlines()[0].rstrip(".")
+    declared = get_type_hints(kind, include_extras=True)
     return [
         inspect.Parameter(
             o.name,
             inspect.Parameter.KEYWORD_ONLY,
-            annotation=Annotated[_repeatable(o.type), typer.Option(help=o.described(), rich_help_panel=panel)],
+            annotation=Annotated[
+                _marked(_repeatable(o.type), declared[o.name]),
+                typer.Option(help=o.described(), rich_help_panel=panel),
+            ],
             default=inspect.Parameter.empty if o.default is REQUIRED else o.default,
         )
         for o in options_of(kind)
     ]
+
+
+def _marked(kind: Any, declared: Any) -> Any:
+    """The type of a field with a mark if it is a file of a corpus: one whose type says what it holds."""
+    held = get_origin(declared) is Annotated and _metavar(kind) == "PATH"
+    return Annotated[kind, STREAMED] if held else kind
 
 
 def _annotated(kind: type[Any]) -> list[inspect.Parameter]:
@@ -205,6 +247,16 @@ def _metavar(kind: Any) -> str | None:
     if arguments and (origin in (list, tuple) or types.NoneType in arguments):
         return _metavar(next(a for a in arguments if a is not types.NoneType))
     return {int: "N", float: "X", str: "TEXT", Path: "PATH"}.get(kind)
+
+
+def split_named(text: str) -> tuple[str, str]:
+    """The name and the path of NAME=PATH, or no name and the path. Paths may have "=", names have no slash.
+
+    >>> split_named("a=s3://models/day=7/a"), split_named("models/day=7/a")
+    (('a', 's3://models/day=7/a'), ('', 'models/day=7/a'))
+    """
+    name, equals, path = text.partition("=")
+    return (name, path) if equals and "/" not in name and not Path(text).exists() else ("", text)
 
 
 def set_values(given: Sequence[str] | None) -> dict[str, Any]:

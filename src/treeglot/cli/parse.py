@@ -14,7 +14,7 @@ import typer
 from treeglot.base.errors import UsageError
 from treeglot.cli.machines import open_machines, refuse_with_spark
 from treeglot.cli.output import Progress, say, track, warn
-from treeglot.cli.parameters import MAPPED, MasterOption, NewFile, Out, Where
+from treeglot.cli.parameters import MAPPED, MasterOption, NewFile, Out, TextFile, Where
 from treeglot.parse.parser import GrammarParser, Parsed, ParsingOptions
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def parse(
         ),
         MAPPED,
     ],
-    text: Annotated[Path, typer.Argument(help="Tokenised sentences, one a line; - is standard input.")] = Path("-"),
+    text: Annotated[TextFile, typer.Argument(help="Tokenised sentences, one a line; - is standard input.")] = Path("-"),
     out: Out = Path("-"),
     to: Annotated[
         str | None,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from treeglot.cli.parameters import TextFile
 from treeglot.parse.brackets import BracketOptions
 
 
 def parser_eval(
-    gold: Annotated[Path, typer.Argument(help="Gold trees in brackets.")],
-    test: Annotated[Path, typer.Argument(help="Trees to score; of forests, the tree nearest to the gold tree.")],
+    gold: Annotated[TextFile, typer.Argument(help="Gold trees in brackets.")],
+    test: Annotated[TextFile, typer.Argument(help="Trees to score; of forests, the tree nearest to the gold tree.")],
     options: BracketOptions = BracketOptions(),  # noqa: B008
     clean: Annotated[
         bool, typer.Option(help="Remove traces, functional tags and indices from the gold trees, as training does.")

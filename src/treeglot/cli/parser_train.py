@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from treeglot.cli.output import Stages, say, warn
-from treeglot.cli.parameters import FOLDER
+from treeglot.cli.parameters import FOLDER, TextFile
 from treeglot.parse.train import ParserTraining
 
 
 def parser_train(
-    trees: Annotated[Path, typer.Argument(help="A treebank in Penn Treebank brackets; - is standard input.")],
+    trees: Annotated[TextFile, typer.Argument(help="A treebank in Penn Treebank brackets; - is standard input.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the model."), FOLDER],
     options: ParserTraining = ParserTraining(),  # noqa: B008
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees, and say which.")] = False,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -21,6 +21,7 @@ from treeglot.base.storage import (
     SCHEMES,
     StorageError,
     cache_folder,
+    exists,
     fetch,
     find_uri,
     is_complete,
@@ -32,25 +33,33 @@ from treeglot.base.storage import (
 )
 from treeglot.cli.output import say
 
-# A URI in text such as NAME=URI or URI=FILE; its settings have "=", too.
-_URI = re.compile(rf"(^|=)((?:{'|'.join(SCHEMES)}):/+[^=?]+(?:\?\w+=[^=&]*(?:&\w+=[^=&]*)*)?)")
+# Where a URI begins in text such as NAME=URI, URI=FILE or ADAPTER:URI, and what a whole one is. A key may have "=", and
+# so have settings, whose values have none.
+_BEGIN = re.compile(rf"(?:^|=|^\w+:)(?=(?:{'|'.join(SCHEMES)}):/)")
+_WHOLE = re.compile(r"\w+:/+[^?]+(?:\?\w+=[^=&]*(?:&\w+=[^=&]*)*)?")
 
 
 @contextmanager
 def placed(
-    values: Mapping[str, Any], written: Mapping[str, bool], mapped: Collection[str], changed: Collection[str]
+    values: Mapping[str, Any],
+    written: Mapping[str, bool],
+    mapped: Collection[str],
+    changed: Collection[str],
+    here_only: Collection[str] = (),
 ) -> Iterator[dict[str, Any]]:
     """The values of a command's parameters, with files of this machine where it needs them.
 
     `written` has the parameters that name what it writes, and whether that is a folder. They are checked, and copied to
     their URIs when the block ends. A file that was complete before an error is copied, too. An interrupted command
     leaves what it wrote for the next one. `mapped` are parameters whose files are mapped into memory. Those of
-    `changed` must be here, because they are changed in place. Both may be text such as NAME=URI.
+    `changed` must be here, because they are changed in place. Both may be text such as NAME=URI. A URI in `here_only`
+    is refused, too.
     """
     out = {name: _plain(value) for name, value in values.items()}
-    for name in changed:
+    refused = dict.fromkeys(changed, "is changed in place; expected a folder of this machine")
+    refused |= dict.fromkeys(here_only, "is elsewhere; expected a file or folder of this machine")
+    for name, problem in refused.items():
         for uri in _remote(out[name]):
-            problem = "is changed in place; expected a folder of this machine"
             raise UsageError(f"{name.upper()} {shown(uri)} {problem}")
     with ExitStack() as held:
         uploads: list[_Upload] = []
@@ -128,7 +137,7 @@ def _remote(value: Any) -> list[str]:
     if isinstance(value, list | tuple):
         return [uri for each in value for uri in _remote(each)]
     if isinstance(value, str):
-        return [str(find_uri(found[2])) for found in _URI.finditer(value) if is_remote(found[2])]
+        return [str(find_uri(part)) for part in _split(value, lambda uri: True)[1::2] if is_remote(part)]
     return [str(find_uri(value))] if isinstance(value, Path) and is_remote(value) else []
 
 
@@ -137,8 +146,26 @@ def _fetched(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(map(_fetched, value))
     if isinstance(value, str):
-        return _URI.sub(lambda found: f"{found[1]}{fetch(found[2], report=say)}", value)
+        parts = _split(value, exists)
+        return "".join(str(fetch(part, report=say)) if place % 2 else part for place, part in enumerate(parts))
     return fetch(value, report=say) if isinstance(value, Path) else value
+
+
+def _split(text: str, is_there: Callable[[str], bool]) -> list[str]:
+    """Text and URIs in turn. A URI ends before "=" or with the text: at the last such place where `is_there` finds it.
+
+    Without such a place it is as long as it can be, so that an error names all of it.
+    """
+    out = [text]
+    while (begun := _BEGIN.search(out[-1])) is not None:
+        rest = out[-1][begun.end() :]
+        following = _BEGIN.search(rest, 1)
+        longest = len(rest) if following is None else following.start()
+        ends = [longest, *(place for place in range(longest - 1, 0, -1) if rest[place] == "=")]
+        possible = [end for end in ends if _WHOLE.fullmatch(rest, 0, end)] or [longest]
+        end = possible[0] if len(possible) == 1 else next((e for e in possible if is_there(rest[:e])), possible[0])
+        out[-1:] = [out[-1][: begun.end()], rest[:end], rest[end:]]
+    return out
 
 
 def _aside(uri: str, held: ExitStack) -> Path:

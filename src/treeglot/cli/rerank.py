@@ -9,18 +9,26 @@ import typer
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.output import say
-from treeglot.cli.parameters import SCORER, Lowercase, Method, Out, SavedWeights, Seed, TunedWeights
+from treeglot.cli.parameters import (
+    SCORER,
+    Lowercase,
+    MaybeTexts,
+    Method,
+    Out,
+    SavedWeights,
+    Seed,
+    TextFile,
+    TunedWeights,
+)
 
 
 def rerank(
-    kbest: Annotated[Path, typer.Argument(help="A k-best list, as treeglot translate --kbest writes it.")],
-    source: Annotated[Path, typer.Option(help="The source sentences, one a line.")],
+    kbest: Annotated[TextFile, typer.Argument(help="A k-best list, as treeglot translate --kbest writes it.")],
+    source: Annotated[TextFile, typer.Option(help="The source sentences, one a line.")],
     scorers: Annotated[list[str], SCORER],
     out: Out = Path("-"),
     size: Annotated[int, typer.Option(help="Hypotheses of each sentence that are scored; 0: all.", min=0)] = 0,
-    refs: Annotated[
-        list[Path] | None, typer.Option(help="Tune the weights on these references; may be given again.")
-    ] = None,
+    refs: Annotated[MaybeTexts, typer.Option(help="Tune the weights on these references; may be given again.")] = None,
     save: SavedWeights = None,
     weights: TunedWeights = None,
     method: Method = "mert",

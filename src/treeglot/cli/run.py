@@ -10,16 +10,21 @@ import typer
 from treeglot.base.errors import UsageError
 from treeglot.base.options import in_file
 from treeglot.cli.output import say, shown_warnings
-from treeglot.cli.parameters import MasterOption, Threads
+from treeglot.cli.parameters import HERE, MasterOption, Threads
 
 
 def run(
-    recipe: Annotated[Path, typer.Argument(help="A TOML file with corpus, tests and systems (docs/experiments.md).")],
+    recipe: Annotated[
+        Path, HERE, typer.Argument(help="A TOML file with corpus, tests and systems (docs/experiments.md).")
+    ],
     work: Annotated[
-        Path | None, typer.Option(help="The folder of results; default: beside the recipe, by its name.")
+        Path | None,
+        HERE,
+        typer.Option(help="The folder of results; default: beside the recipe, by its name."),
     ] = None,
     data: Annotated[
         list[Path] | None,
+        HERE,
         typer.Option(
             help="The folder that the recipe's paths are relative to; of several the first that has the file. Default: "
             "the recipe's own."

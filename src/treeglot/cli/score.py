@@ -10,20 +10,26 @@ import typer
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import read_lines
 from treeglot.cli.output import warn
-from treeglot.cli.parameters import Fields, NewFile
+from treeglot.cli.parameters import STREAMED, Fields, NewFile
 
 if TYPE_CHECKING:
     from treeglot.evaluate.report import ReportOptions, SystemReport
 
 
 def score(
-    translation: Annotated[str, typer.Argument(help="The system's output, a sentence a line.", metavar="HYP")],
-    reference: Annotated[list[str], typer.Argument(help="Reference translations.", metavar="REF...")],
+    translation: Annotated[
+        str, STREAMED, typer.Argument(help="The system's output, a sentence a line.", metavar="HYP")
+    ],
+    reference: Annotated[list[str], STREAMED, typer.Argument(help="Reference translations.", metavar="REF...")],
     system: Annotated[
-        list[str] | None, typer.Option(help="Another system's output, scored beside it; may be given again.")
+        list[str] | None,
+        STREAMED,
+        typer.Option(help="Another system's output, scored beside it; may be given again."),
     ] = None,
     against: Annotated[
-        str | None, typer.Option(help="A baseline's output: every other system is tested against it.")
+        str | None,
+        STREAMED,
+        typer.Option(help="A baseline's output: every other system is tested against it."),
     ] = None,
     metric: Annotated[
         list[str] | None, typer.Option(help="bleu, chrf or ter; may be given again. All three if not given.")

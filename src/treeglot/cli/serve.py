@@ -13,7 +13,7 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, settings
-from treeglot.cli.parameters import Fields, Mapped
+from treeglot.cli.parameters import HERE, Fields, Mapped
 
 KEYS = typer.Option(help="The file of API keys; treeglot serve keys add writes it.", metavar="FILE")
 
@@ -34,10 +34,12 @@ def serve(
     host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0: all of this machine.")] = "127.0.0.1",
     threads: Annotated[int, typer.Option(help="Threads that decode, 0: as many as there are cores.")] = 0,
     processes: Annotated[int, typer.Option(help="Processes, which share the models' memory.")] = 1,
-    keys: Annotated[Path | None, KEYS] = None,
+    keys: Annotated[Path | None, HERE, KEYS] = None,
     require_key: Annotated[bool, typer.Option("--require-key", help="Refuse clients without an API key.")] = False,
     suggestions: Annotated[
-        Path | None, typer.Option(help="Take suggestions of users, and add them to this file.", metavar="FILE")
+        Path | None,
+        HERE,
+        typer.Option(help="Take suggestions of users, and add them to this file.", metavar="FILE"),
     ] = None,
     dev: Annotated[
         Path | None, typer.Option(help="Sentences that corrections are checked with, a line each.", metavar="FILE")

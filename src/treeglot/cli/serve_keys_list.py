@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from treeglot.cli.parameters import HERE
 from treeglot.cli.serve import KEYS
 
 
-def serve_keys_list(keys: Annotated[Path, KEYS] = Path("keys.json")) -> None:
+def serve_keys_list(keys: Annotated[Path, HERE, KEYS] = Path("keys.json")) -> None:
     """List the API keys: names, rights, requests and characters in a minute."""
     from treeglot.syntax.draw.bars import columns
     from treeglot.web.keys import Keys

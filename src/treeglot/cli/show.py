@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from treeglot.base.errors import TreeglotError, UsageError
-from treeglot.cli.parameters import FILE
+from treeglot.cli.parameters import FILE, STREAMED
 from treeglot.cli.screen import Colour, Width, screen
 from treeglot.syntax import FORMATS
 
@@ -27,12 +27,18 @@ END = 1 << 62  # the last number of a range without an end
 
 
 def show(
-    file: Annotated[str, typer.Argument(help="Trees, forests, dependencies or alignments; - is standard input.")],
+    file: Annotated[
+        str,
+        STREAMED,
+        typer.Argument(help="Trees, forests, dependencies or alignments; - is standard input."),
+    ],
     index: Annotated[str, typer.Option(help="Which of them, counted from 1: 7, 7-9 or 7-.", metavar="N")] = "1",
     line: Annotated[int | None, typer.Option(help="The one at this line of the file instead.", min=1, max=END)] = None,
     format: Annotated[str | None, typer.Option(help=f"Its format, if its suffix does not say: {NAMES}.")] = None,
-    source: Annotated[str | None, typer.Option(help="Source sentences of alignments: text or parses.")] = None,
-    target: Annotated[str | None, typer.Option(help="Target sentences of alignments.")] = None,
+    source: Annotated[
+        str | None, STREAMED, typer.Option(help="Source sentences of alignments: text or parses.")
+    ] = None,
+    target: Annotated[str | None, STREAMED, typer.Option(help="Target sentences of alignments.")] = None,
     svg: Annotated[str | None, typer.Option(help="Draw into this SVG file.", metavar="OUT"), FILE] = None,
     html: Annotated[str | None, typer.Option(help="Draw into this HTML page.", metavar="OUT"), FILE] = None,
     layout: Annotated[

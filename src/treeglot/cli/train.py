@@ -11,9 +11,12 @@ from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, shown_warnings
 from treeglot.cli.parameters import (
     FOLDER,
+    MAPPED,
     EngineOption,
     MappedFile,
     MasterOption,
+    MaybeText,
+    MaybeTexts,
     Settings,
     Threads,
     set_option,
@@ -36,19 +39,22 @@ def train(
     languages: Annotated[
         str, typer.Option(help="ISO codes such as de-en: the text is raw, and is tokenised, aligned and parsed.")
     ] = "",
-    dev: Annotated[Path | None, typer.Option(help="Raw text to tune on, with --refs.")] = None,
-    refs: Annotated[list[Path] | None, typer.Option(help="Its translations; may be given again.")] = None,
+    dev: Annotated[MaybeText, typer.Option(help="Raw text to tune on, with --refs.")] = None,
+    refs: Annotated[MaybeTexts, typer.Option(help="Its translations; may be given again.")] = None,
     parser: Annotated[
-        str, typer.Option(help="The source language's parser: a grammar's folder, or ADAPTER:MODEL as udpipe:FILE.")
+        str,
+        MAPPED,
+        typer.Option(help="The source language's parser: a grammar's folder, or ADAPTER:MODEL as udpipe:FILE."),
     ] = "",
-    target_parser: Annotated[str, typer.Option(help="The target language's parser, in the same form.")] = "",
+    target_parser: Annotated[str, MAPPED, typer.Option(help="The target language's parser, in the same form.")] = "",
     aligner: Annotated[
         MappedFile, typer.Option(help="A saved aligner, kept for treeglot learn; raw text makes one.")
     ] = None,
     lm: Annotated[MappedFile, typer.Option(help="A language model, ARPA or compiled, instead of a new one.")] = None,
-    lm_text: Annotated[Path | None, typer.Option(help="Text to train it on; default: the target sentences.")] = None,
+    lm_text: Annotated[MaybeText, typer.Option(help="Text to train it on; default: the target sentences.")] = None,
     lms: Annotated[
         list[str] | None,
+        MAPPED,
         typer.Option(
             metavar="NAME=FILE", help="A further language model, whose feature is lm_NAME; may be given again."
         ),
@@ -71,7 +77,7 @@ def train(
     ] = False,
     memory: Annotated[str, typer.Option(help="Approximate memory to use; the rest goes through the disk.")] = "2G",
     filter: Annotated[
-        Path | None, typer.Option(help="Input that the model will translate: the table has only its rules.")
+        MaybeText, typer.Option(help="Input that the model will translate: the table has only its rules.")
     ] = None,
     engine: EngineOption = "duckdb",
     master: MasterOption = "",

@@ -26,6 +26,7 @@ from treeglot.cli.parameters import (
     ModelFolder,
     NewFile,
     Settings,
+    TextFile,
     TimeLimit,
     Where,
     set_option,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 def translate(
     model: ModelFolder,
     source: Annotated[
-        Path,
+        TextFile,
         typer.Argument(
             help="Sentences, forests, trees or a document (.html, .xliff, .po, .docx), by its suffix; - is standard "
             "input, of sentences."

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from treeglot.base.errors import FormatError
+from treeglot.base.errors import FormatError, shown
+from treeglot.base.storage import fetch, is_complete, is_file, is_remote
 from treeglot.cli.output import say
-from treeglot.cli.parameters import MAPPED
+from treeglot.cli.parameters import MaybeTexts, Texts
 
 
 def verify(
-    paths: Annotated[
-        list[Path], typer.Argument(help="Cards that `treeglot run` wrote, and folders of models."), MAPPED
-    ],
+    paths: Annotated[Texts, typer.Argument(help="Cards that `treeglot run` wrote, and folders of models.")],
     data: Annotated[
-        list[Path] | None, typer.Option(help="Look for the data files of cards here, too, by their names.")
+        MaybeTexts, typer.Option(help="Look for the data files of cards here, too, by their names.")
     ] = None,
     partial: Annotated[bool, typer.Option("--partial", help="Accept files that are absent.")] = False,
 ) -> None:
@@ -30,13 +28,15 @@ def verify(
     from treeglot.models.verify import verify_model
 
     failed = False
-    for path in paths:
-        if path.is_dir():
-            say(f"{path}: all parts of the model are sound: {', '.join(verify_model(path))}")
+    for given in paths:
+        path = shown(str(given))
+        if is_complete(given) if is_remote(given) else given.is_dir():
+            model = fetch(given, report=say)
+            say(f"{path}: all parts of the model are sound: {', '.join(verify_model(model))}")
             continue
-        if not path.is_file():
-            raise FormatError(str(path), 0, "is not there; expected a card or the folder of a model")
-        found = list(verify_card(path, data or []))
+        if not is_file(given):
+            raise FormatError(path, 0, "is not there; expected a card or the folder of a model")
+        found = list(verify_card(given, data or []))
         number = {state: sum(check.state == state for check in found) for state in ("matches", "differs", "absent")}
         for check in found:
             if check.state != "matches":

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from treeglot.base.errors import FormatError
-from treeglot.base.files import parse_value, read_json, write_binary
+from treeglot.base.files import PathLike, parse_value, read_json, write_binary
 from treeglot.base.machine import machine
+from treeglot.base.storage import FILES, files_in, within
 from treeglot.decode.weights import read_weights
 from treeglot.experiment.models import MODELS
 from treeglot.experiment.pipeline import Pipeline, Planned
@@ -70,9 +71,11 @@ def _is_current(path: Path, made_of: Mapping[str, Any], scoring: Mapping[str, An
         return False
 
 
-def model_files(model: Path) -> list[Path]:
-    """All files of a model's folder but hidden ones."""
-    return sorted(path for path in model.rglob("*") if path.is_file() and not path.name.startswith("."))
+def model_files(work: PathLike, system: str) -> list[str]:
+    """All files of a system's model but hidden ones, by their paths in the folder of the experiment."""
+    model = f"{MODELS}/{system}"
+    names = [name for name in files_in(within(work, model)) if name != FILES]
+    return [f"{model}/{name}" for name in names if not name.rpartition("/")[2].startswith(".")]
 
 
 def card_digest(card: Mapping[str, Any]) -> str:
@@ -105,11 +108,10 @@ def _made_of(work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: Sy
 def _results(work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: System) -> dict[str, Any]:
     """The files of a system, its weights and its scores."""
     model = work / MODELS / system.name
-    files = model_files(model)
     tunings = [f"tune {system.name}{ending}" for ending in recipe.tunings(system)]
     tuned = [plan[name].folder / "best.weights" for name in tunings if name in plan]
     return {
-        "model": {_name(work, path): file_digest(path) for path in files},
+        "model": {name: file_digest(work / name) for name in model_files(work, system.name)},
         "weights": [_weights(work, path) for path in tuned or [model / "weights.txt"]],
         "scores": {
             test: _scores(work, plan, recipe, system.name, test, [plan[step] for step in steps])

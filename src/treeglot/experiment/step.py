@@ -14,17 +14,18 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from treeglot.base.files import CHUNK, read_json
+from treeglot.base.files import CHUNK, PathLike, read_json
+from treeglot.base.storage import is_remote, open_remote
 from treeglot.rules.engines import Engine
 
 DIGEST = 16  # bytes
 FINISHED = "step.json"  # in a finished step's folder: what it was made of
 
 
-def file_digest(path: Path) -> str:
+def file_digest(path: PathLike) -> str:
     """The digest of a file's content, as keys are made of it."""
     digest = blake2b(digest_size=DIGEST)
-    with path.open("rb") as stream:
+    with open_remote(path) if is_remote(path) else Path(path).open("rb") as stream:
         while chunk := stream.read(CHUNK):
             digest.update(chunk)
     return digest.hexdigest()

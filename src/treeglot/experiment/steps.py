@@ -473,12 +473,10 @@ def _mend(cost: float, task: Task) -> None:
 
 
 def _lm(order: int, task: Task) -> None:
-    from treeglot.lm import compile_ngram, train_ngram
+    from treeglot.lm.ngram import train_compiled
 
     where: dict[str, Any] = {"machines": task.engine, "parts": task.out, "report": task.report}
-    train_ngram(task.inputs["text"], order, memory=task.memory, out=task.out / "lm.arpa", **where)
-    compile_ngram(task.out / "lm.arpa", task.out / "lm.bin", memory=task.memory)
-    (task.out / "lm.arpa").unlink()
+    train_compiled(task.inputs["text"], task.out / "lm.bin", order, memory=task.memory, **where)
 
 
 def _train(

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.errors import FormatError, UsageError, shown
 from treeglot.base.files import PathLike, read_json, read_lines
 from treeglot.base.options import from_table
+from treeglot.base.storage import above, is_file, is_remote, within
 from treeglot.evaluate.report import ReportOptions, score_systems
 from treeglot.experiment.card import VERSION, card_digest, model_files
-from treeglot.experiment.models import MODELS
 from treeglot.experiment.step import Identity, file_digest
 
 State: TypeAlias = Literal["matches", "differs", "absent"]
@@ -35,43 +36,42 @@ def verify_card(path: PathLike, data: Sequence[PathLike] = ()) -> Iterator[Check
     """Check a card: its digest, the keys of its steps, the digests of its files, and its scores.
 
     The files are looked for where the experiment was: beside the folder of the card. `data` are folders in which data
-    files are looked for by name.
+    files are looked for by name. All of them may have URIs.
     """
-    place = Path(path)
-    card = _read(place)
+    card, place = _read(path), shown(os.fspath(path))
     try:
-        yield from _checks(card, place.resolve().parent.parent, [Path(folder) for folder in data])
+        yield from _checks(card, above(path, 2), data)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, UsageError) as error:
         if isinstance(error, FormatError):
             raise
-        raise FormatError(str(place), 0, f"is not a card: {error!r}; expected docs/card.schema.json") from None
+        raise FormatError(place, 0, f"is not a card: {error!r}; expected docs/card.schema.json") from None
 
 
-def _read(place: Path) -> dict[str, Any]:
-    card = read_json(place)
+def _read(path: PathLike) -> dict[str, Any]:
+    card = read_json(path)
     version = card.get("card")
     if version != VERSION:
         found = "is not a card" if version is None else f"is a card of version {version!r}"
-        raise FormatError(str(place), 0, f"{found}; expected one of version {VERSION}")
+        raise FormatError(shown(os.fspath(path)), 0, f"{found}; expected one of version {VERSION}")
     return card
 
 
-def _checks(card: Mapping[str, Any], work: Path, data: Sequence[Path]) -> Iterator[Check]:
+def _checks(card: Mapping[str, Any], work: PathLike, data: Sequence[PathLike]) -> Iterator[Check]:
     same = card.get("digest") == card_digest(card)
     yield Check("the card", "matches") if same else Check("the card", "differs", "it was edited after it was written")
     yield from _keys(card)
     found = {name: _find(work, name, data) for name in card["data"]}
     yield from (_file(f"data {name}", found[name], digest) for name, digest in card["data"].items())
-    yield from (_file(f"model {name}", work / name, digest) for name, digest in card["model"].items())
-    added = {path.relative_to(work).as_posix() for path in model_files(work / MODELS / card["system"])}
+    yield from (_file(f"model {name}", _place(work, name), digest) for name, digest in card["model"].items())
+    added = set(model_files(work, card["system"]))
     for name in sorted(added - card["model"].keys()):
         yield Check(f"model {name}", "differs", "the card does not have this file")
     for one in card["weights"]:
-        yield _file(f"weights {one['file']}", work / one["file"], one["digest"])
+        yield _file(f"weights {one['file']}", _place(work, one["file"]), one["digest"])
     for test, scores in card["scores"].items():
         references = [found[name] for name in scores["references"]]
         for one in scores["outputs"]:
-            output = work / one["file"]
+            output = _place(work, one["file"])
             yield _file(f"output {one['file']}", output, one["digest"])
             yield _score(f"scores on {test} of {one['file']}", output, references, scores, one["scores"])
 
@@ -91,14 +91,21 @@ def _keys(card: Mapping[str, Any]) -> Iterator[Check]:
             yield Check(f"step {name}", "matches")
 
 
-def _find(work: Path, name: str, data: Sequence[Path]) -> Path:
+def _find(work: PathLike, name: str, data: Sequence[PathLike]) -> PathLike:
     """A data file: where it was, or by its name in one of the folders."""
-    places = [work / name, *(folder / Path(name).name for folder in data)]
-    return next((path for path in places if path.is_file()), places[0])
+    places = [_place(work, name), *(within(folder, Path(name).name) for folder in data)]
+    return next((path for path in places if is_file(path)), places[0])
 
 
-def _file(what: str, path: Path, digest: str) -> Check:
-    if not path.is_file():
+def _place(work: PathLike, name: str) -> PathLike:
+    """A file that a card names: below the folder of the experiment, beside it, or anywhere on this machine."""
+    while is_remote(work) and name.startswith("../"):
+        work, name = above(work, 1), name.removeprefix("../")
+    return Path(name) if Path(name).is_absolute() else within(work, name)
+
+
+def _file(what: str, path: PathLike, digest: str) -> Check:
+    if not is_file(path):
         return Check(what, "absent")
     if file_digest(path) != digest:
         return Check(what, "differs", "its content is another one")
@@ -106,11 +113,11 @@ def _file(what: str, path: Path, digest: str) -> Check:
 
 
 def _score(
-    what: str, output: Path, references: Sequence[Path], made: Mapping[str, Any], wanted: Mapping[str, float]
+    what: str, output: PathLike, references: Sequence[PathLike], made: Mapping[str, Any], wanted: Mapping[str, float]
 ) -> Check:
-    missing = [path for path in (output, *references) if not path.is_file()]
+    missing = [path for path in (output, *references) if not is_file(path)]
     if missing:
-        return Check(what, "absent", f"{missing[0]} is not there")
+        return Check(what, "absent", f"{shown(os.fspath(missing[0]))} is not there")
     options = replace(from_table(ReportOptions, made["options"]), samples=1)  # intervals are not looked at
     try:
         [found] = score_systems({"": read_lines(output)}, [read_lines(path) for path in references], options=options)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from treeglot import _core
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_lines, write_binary
 from treeglot.base.options import Options, option
+from treeglot.base.sizes import parse_size
 from treeglot.lm.text import Line, Progress, feed
 
 MOST_CLASSES = 4096  # of the core's
@@ -67,13 +70,16 @@ def learn_classes(
     text: PathLike | Iterable[Line],
     options: ClassOptions = ClassOptions(),
     *,
+    memory: str | int = "2G",
+    scratch: str | Path | None = None,
     name: str | None = None,
     progress: Progress | None = None,
 ) -> WordClasses:
     """Put the words of a text into classes that make it likely under a bigram model of classes.
 
     Each word in turn goes to the class where the likelihood is highest, until none moves (Martin, Liermann and Ney
-    1998). The result depends on the text alone.
+    1998). Bigrams beyond `memory` are in files in the folder `scratch`, by default the system's; the words of the text
+    come on top. The result depends on the text alone.
 
     >>> lines = ["the dog sleeps", "the cat sleeps", "a dog runs", "a cat runs", "the cat runs", "a dog sleeps"]
     >>> made = learn_classes(lines, ClassOptions(classes=3))
@@ -81,7 +87,7 @@ def learn_classes(
     >>> of["dog"] == of["cat"], of["the"] == of["a"], of["runs"] == of["sleeps"], of["the"] == of["dog"]
     (True, True, True, False)
     """
-    trainer = _core.WordClassTrainer(options)
+    trainer = _core.WordClassTrainer(options, parse_size(memory), os.fspath(scratch or tempfile.gettempdir()))
     name = feed(trainer, text, name, progress)
     if not trainer.tokens:
         raise UsageError(f"{name} has no words; expected text to put words of into classes")

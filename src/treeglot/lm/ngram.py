@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from treeglot import _core
 from treeglot._core import ArpaReader, EstimatedNgrams, NgramLayout
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.base.files import PathLike, read_chunks, write_binary
+from treeglot.base.files import PathLike, nearest_folder, read_chunks, scratch_folder, write_binary
 from treeglot.base.later import Later
 from treeglot.base.opening import opening
 from treeglot.base.sizes import parse_size
+from treeglot.lm.classes import WordClasses
 from treeglot.lm.compiled import CompiledModel, file_name
-from treeglot.lm.train import Training
+from treeglot.lm.text import Line
+from treeglot.lm.train import Training, train_ngram
 
 if TYPE_CHECKING:
     import numpy as np
@@ -230,11 +232,17 @@ def load_ngram(path: PathLike, *, layout: Layout = "fast", verify: bool = True, 
     then verified when it is used, and damage raises `FormatError` there.
     """
     name = os.fspath(path)
-    if name != "-":
-        begin = next(read_chunks(path, len(KENLM_MAGIC)), b"")
-        if _core.is_container(begin):
-            return NgramModel(_core.NgramModel.open(name, opening(verify, wait)), name, verify=verify, wait=wait)
+    if _is_compiled(path):
+        return NgramModel(_core.NgramModel.open(name, opening(verify, wait)), name, verify=verify, wait=wait)
     return NgramModel(_read_arpa(path).finish(_layout(layout)), name, layout=layout)
+
+
+def install_ngram(path: PathLike, out: PathLike, *, memory: str | int = "2G") -> None:
+    """Write a model to `out` as a compiled file: a compiled one as it is, an ARPA file as `compile_ngram` does."""
+    if _is_compiled(path):
+        load_ngram(path).write(out)
+    else:
+        compile_ngram(path, out, memory=memory)
 
 
 def compile_ngram(
@@ -243,11 +251,13 @@ def compile_ngram(
     *,
     layout: Layout = "fast",
     memory: str | int = "2G",
+    classes: WordClasses | None = None,
 ) -> NgramModel:
     """Compile an ARPA file, or what training estimated; write the compiled model to `out` if given.
 
     If the tables of an ARPA file are larger than `memory`, they are made in files beside `out`. The words of the model
-    come on top. The compiled file does not depend on `memory`.
+    come on top. The compiled file does not depend on `memory`. With `classes`, the words of the ARPA file are the
+    numbers of these classes.
 
     The `fast` layout is exact. The `small` one takes less than a third of the memory for n-grams. It rounds values to
     256 per order, and tells n-grams apart by fingerprints of 23 bits. About once in 500,000 times, an unknown n-gram
@@ -258,25 +268,57 @@ def compile_ngram(
     >>> compile_ngram(train_ngram(lines, order=2), layout="small")
     <NgramModel of order 2, small>
     """
-    classes = None
     if isinstance(source, Training):
         classes = source.classes
         if source.estimate is None:
             raise UsageError("nothing to compile: the model was written to a file as it was made; compile that file")
         source = source.estimate
+    of_words = classes.core if classes is not None else None
     if isinstance(source, EstimatedNgrams):
-        core = _core.compile_ngrams(source, _layout(layout), classes.core if classes is not None else None)
+        core = _core.compile_ngrams(source, _layout(layout), of_words)
     else:
         reader = _read_arpa(source, parse_size(memory) if out is not None else 0, out)
         if out is not None and reader.spills:
-            reader.write(file_name(out), _layout(layout))
+            reader.write(file_name(out), _layout(layout), of_words)
             return NgramModel(_core.NgramModel.open(file_name(out), opening(False, True)), file_name(out), verify=False)
-        core = reader.finish(_layout(layout))
+        core = reader.finish(_layout(layout), of_words)
     model = NgramModel(core)
     if out is not None:
         model.write(out)
         model.path = os.fspath(out)
     return model
+
+
+def train_compiled(
+    text: PathLike | Iterable[Line],
+    out: PathLike,
+    order: int = 5,
+    *,
+    memory: str | int = "2G",
+    classes: WordClasses | None = None,
+    **options: Any,
+) -> Training:
+    """Train a model and write it to `out` as a compiled file. Both stay within `memory`, about.
+
+    The ARPA file between them is beside `out`, and removed. `options` are others of `train_ngram`.
+
+    >>> import tempfile
+    >>> from treeglot.lm import load_ngram
+    >>> out = Path(tempfile.mkdtemp()) / "lm.bin"
+    >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
+    >>> train_compiled(lines, out, order=2).report.kept, load_ngram(out).counts
+    ([10, 23], [10, 23])
+    """
+    with scratch_folder(nearest_folder(Path(file_name(out)).resolve().parent), "lm") as folder:
+        arpa = folder / "lm.arpa"
+        training = train_ngram(text, order, memory=memory, classes=classes, out=arpa, **options)
+        compile_ngram(arpa, out, memory=memory, classes=classes)
+    return training
+
+
+def _is_compiled(path: PathLike) -> bool:
+    """Whether a file is a compiled model; standard input never is."""
+    return os.fspath(path) != "-" and _core.is_container(next(read_chunks(path, len(KENLM_MAGIC)), b""))
 
 
 def _read_arpa(path: PathLike, memory: int = 0, out: PathLike | None = None) -> ArpaReader:

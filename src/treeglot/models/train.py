@@ -314,14 +314,13 @@ def _make_lm(
     memory: str | int,
     name: str,
 ) -> None:
-    from treeglot.lm import compile_ngram, load_ngram, train_ngram
+    from treeglot.lm.ngram import install_ngram, train_compiled
 
     if lm is not None:
-        load_ngram(lm).write(folder / "lm.bin")
+        install_ngram(lm, folder / "lm.bin", memory=memory)
         return
-    arpa = scratch / "lm.arpa"
-    train_ngram(lm_text or scratch / TARGET, order, memory=memory, out=arpa, name=None if lm_text else name)
-    compile_ngram(arpa, folder / "lm.bin", memory=memory)
+    text = lm_text or scratch / TARGET
+    train_compiled(text, folder / "lm.bin", order, memory=memory, name=None if lm_text else name)
 
 
 def _more_lms(
@@ -333,20 +332,20 @@ def _more_lms(
     report: Callable[[str], None],
 ) -> dict[str, str]:
     """Write the language models beside the first one; their files, by name. Messages call the text as it is `named`."""
-    from treeglot.lm import compile_ngram, load_ngram, train_ngram
     from treeglot.lm.classes import ClassOptions, learn_classes
+    from treeglot.lm.ngram import install_ngram, train_compiled
 
     files = {name: f"lm_{name}.bin" for name in given}
     for name, path in given.items():
-        load_ngram(path).write(folder / files[name])
+        install_ngram(path, folder / files[name], memory=memory)
     if classes.classes:
         files[CLASSES] = f"lm_{CLASSES}.bin"
         text, name = named
-        learnt = learn_classes(text, ClassOptions(classes.classes, classes.rounds), name=name)
+        chosen = ClassOptions(classes.classes, classes.rounds)
+        learnt = learn_classes(text, chosen, memory=memory, scratch=folder, name=name)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DiscountWarning)  # no class is rare
-            training = train_ngram(text, classes.order, memory=memory, classes=learnt, name=name)
-        compile_ngram(training, folder / files[CLASSES])
+            train_compiled(text, folder / files[CLASSES], classes.order, memory=memory, classes=learnt, name=name)
         report(f"language model of {classes.classes:,} classes compiled")
     return files
 

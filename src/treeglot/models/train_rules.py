@@ -81,7 +81,7 @@ def make_rules(job: RulesJob, given: Iterable[Pair]) -> int:
     write_json(folder / "extraction.json", facts)  # what was seen, and which options it was taken with
     tables = folder / "rules.parquet", folder / "rules.table"
     rules, compiled = make_tables(
-        extraction, *tables, options.score, options.compile, scorer, job.keep, compiling, stream=stream
+        extraction, *tables, options.score, options.compile, scorer, job.keep, compiling, stream, job.engine
     )
     report(f"{rules:,} rules scored" if job.filter is None else f"{rules:,} rules scored that can meet {job.filter}")
     _report_table(compiled, report)

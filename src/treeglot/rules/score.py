@@ -11,6 +11,7 @@ from treeglot._core import Renderer, SourceFilter
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.later import Later
 from treeglot.base.machine import give_back
+from treeglot.rules import table_shards
 from treeglot.rules.columns import Buffers, binary_array, buffers_of, reading
 from treeglot.rules.count_files import read_words
 from treeglot.rules.engines import DuckDB, Engine
@@ -52,6 +53,7 @@ def make_tables(
     keep: SourceFilter | None = None,
     memory: int = MEMORY,
     stream: bool = False,
+    machines: Engine | None = None,
 ) -> tuple[int, Compiled]:
     """Do what `score_rules` and `compile_table` do, in one pass; gives the number of scored rules, too.
 
@@ -59,11 +61,15 @@ def make_tables(
     are known only after all rules are scored: compiling with them reads the rule table. With `keep` both tables have
     only rules whose source sides it keeps, with the scores that they have among all rules. Compiling takes `memory`
     bytes, about; the rest goes through the disk. To `stream` means that the engine keeps its memory while it compiles.
-    Otherwise scores are read to their end first; they are few bytes for each rule.
+    Otherwise scores are read to their end first; they are few bytes for each rule. With `machines`, their tasks compile
+    a table of many rules in shards, from the rule table. They must see the folder of both.
     """
-    if compiling.words:
-        number = score_rules(extraction, rules, options, engine=engine)
-        return number, compile_table(rules, table, compiling, memory=memory)
+    sharded = machines if extraction.facts["rows"] > table_shards.SHARD else None
+    if compiling.words or sharded is not None:
+        number = _score(extraction, rules, options, engine, lambda codes, rows: None, keep)
+        if sharded is None:
+            return number, compile_table(rules, table, compiling, memory=memory)
+        return number, table_shards.compile_in_shards(rules, table, compiling, sharded, memory=memory)
     maker = TableMaker(compiling, table_schema(), str(rules), table, memory)
     maker.know_codes(*read_words(extraction.folder))
     labels = extraction.facts["labels"]

@@ -93,9 +93,12 @@ class TableMaker:
     """Rows of a rule table in, a batch after the other; a compiled table out. `file` is where rows are from."""
 
     def __init__(
-        self, options: CompileOptions, schema: pa.Schema, file: str, path: PathLike, memory: int = MEMORY
+        self, options: CompileOptions, schema: pa.Schema, file: str, path: PathLike, memory: int = MEMORY, row: int = 1
     ) -> None:
-        """`schema` has the columns of the rows. The table is written to `path`; beside it, data beyond `memory`."""
+        """`schema` has the columns of the rows. The table is written to `path`; beside it, data beyond `memory`.
+
+        Messages call the first row `row`.
+        """
         import pyarrow as pa
 
         known = set(schema.names)
@@ -112,13 +115,13 @@ class TableMaker:
         except UsageError as error:
             raise FormatError(file, 0, str(error)) from error
         self._path = Path(path)
-        self._builder = RuleTableBuilder(list(options.features), memory, str(self._path.parent))
-        self._builder.label("X")  # what unknown words are, whether or not a rule is
+        self.builder = RuleTableBuilder(list(options.features), memory, str(self._path.parent))
+        self.builder.label("X")  # what unknown words are, whether or not a rule is
         if options.max_scope >= 0:
-            self._builder.limit_scope(options.max_scope)
+            self.builder.limit_scope(options.max_scope)
         if options.shapes:
-            self._builder.expand(True, [], [])
-        self._row, self._left_out = 1, 0
+            self.builder.expand(True, [], [])
+        self._row, self.left_out = row, 0
 
     @property
     def columns(self) -> list[str]:
@@ -129,28 +132,28 @@ class TableMaker:
         """Set the most frequent words, in order. Features of rules name them."""
         pairs, alone = self.options.word_pairs, self.options.unlinked
         unlinked = (source[:alone], target[:alone]) if alone else None
-        self._builder.expand(self.options.shapes, source[:pairs], target[:pairs], unlinked)
+        self.builder.expand(self.options.shapes, source[:pairs], target[:pairs], unlinked)
 
     def know_codes(self, source_words: list[str], target_words: list[str], labels: list[str]) -> None:
         """Give the words and labels for the numbers in codes."""
-        self._builder.know_codes(source_words, target_words, labels)
+        self.builder.know_codes(source_words, target_words, labels)
 
     def add(self, batch: pa.RecordBatch, codes: Sequence[Buffers] = ()) -> None:
         """Add rows. With `codes` of source, target, alignment and labels, only the features are read from text."""
         dense = [_numbers(batch, column) for column in self.options.features]
         indicators = [(c, self._text(batch, c, always=True)) for c in self.options.indicators]
         if codes:
-            self._left_out += self._builder.add_coded_rows(self.file, self._row, list(codes), dense, indicators)
+            self.left_out += self.builder.add_coded_rows(self.file, self._row, list(codes), dense, indicators)
         else:
             text = [self._text(batch, column) for column in TEXT]
-            self._left_out += self._builder.add_rows(self.file, self._row, text, dense, indicators)
+            self.left_out += self.builder.add_rows(self.file, self._row, text, dense, indicators)
         self._row += batch.num_rows
 
     def finish(self) -> Compiled:
         """Write the table of all rows."""
-        too_wide, crossing = self._builder.left_out_by_scope, self._builder.left_out_by_structure
-        rules, size, spilled = self._builder.write(str(self._path))
-        return Compiled(rules, self._left_out, too_wide, crossing, size, spilled)
+        too_wide, crossing = self.builder.left_out_by_scope, self.builder.left_out_by_structure
+        rules, size, spilled = self.builder.write(str(self._path))
+        return Compiled(rules, self.left_out, too_wide, crossing, size, spilled)
 
     def _text(self, batch: pa.RecordBatch, column: str, always: bool = False) -> Buffers:
         """A column of strings. An absent one, or one of nulls alone, has no rows unless it must have text `always`."""
