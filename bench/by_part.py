@@ -69,7 +69,7 @@ def parts_of(source: Path, origin: Path | None, lengths: list[int]) -> dict[str,
 
 def statistics(metric: Bleu, work: Path, scores: dict[str, Any], lines: list[int]) -> list[Any]:
     """The statistics of some lines of each tuning's output."""
-    references = [read_lines(work / "cards" / path) for path in scores["references"]]
+    references = [read_lines(work / path) for path in scores["references"]]
     prepared = metric.prepare([[one[line] for line in lines] for one in references])
     outputs = [read_lines(work / one["file"]) for one in scores["outputs"]]
     return [prepared.statistics([one[line] for line in lines]) for one in outputs]

@@ -44,7 +44,10 @@ def main() -> None:
     if bad := [text for text, pair in zip(given.pairs, pairs, strict=True) if len(pair) != 2]:
         parser.error(f"{bad[0]!r} is not a pair; expected SYSTEM:BASELINE such as c2d:c2s")
     cards = {name: card(given.work, name, given.test) for pair in pairs for name in pair}
-    metric = Bleu(lowercase=True)
+    options = [one["options"] for one in cards.values()]
+    if any(one != options[0] for one in options):
+        parser.error("the cards differ in the options of scoring; expected the same")
+    metric = Bleu(lowercase=options[0]["lowercase"])
     rows = {name: statistics(metric, given.work, one) for name, one in cards.items()}
     tests = {pair: compare_means(metric, rows[pair[1]], rows[pair[0]]) for pair in pairs}
     adjusted = holm({f"{a}:{b}": test.p for (a, b), test in tests.items()})
@@ -75,8 +78,8 @@ def card(work: Path, name: str, test: str) -> dict[str, Any]:
 
 
 def statistics(metric: Bleu, work: Path, scores: dict[str, Any]) -> list[Any]:
-    """The statistics of each tuning's output. Paths of references are relative to the folder of cards."""
-    references = metric.prepare([list(read_lines(work / "cards" / path)) for path in scores["references"]])
+    """The statistics of each tuning's output. Paths in cards are relative to the run's folder."""
+    references = metric.prepare([list(read_lines(work / path)) for path in scores["references"]])
     return [references.statistics(list(read_lines(work / one["file"]))) for one in scores["outputs"]]
 
 
