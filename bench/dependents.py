@@ -11,12 +11,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+from plot import plot
 from record import add_option, column, record
 
 from treeglot.models import load
 from treeglot.syntax import Dependency
-
-WIDTH, HEIGHT, MARGIN = 640, 360, 50
 
 
 def main() -> None:
@@ -55,7 +54,9 @@ def main() -> None:
         rows.append([f"{first}–", len(inside), mean, 1000 * sum(times) / sum(sizes)])
     record(arguments.json, [column("words"), column("sentences"), column("ms", 2), column("ms a word", 3)], rows)
     if arguments.plot:
-        arguments.plot.write_text(plot(points))
+        arguments.plot.write_text(
+            plot({"": [(words, 1000 * seconds) for words, seconds in points]}, "words", "ms", lines=False)
+        )
 
 
 def hung(trees: Sequence[Dependency], start: int, length: int) -> Dependency:
@@ -73,23 +74,6 @@ def hung(trees: Sequence[Dependency], start: int, length: int) -> Dependency:
         at += 1
     heads[: len(trees[start])] = trees[start].heads.tolist()
     return Dependency(words, heads, tags)
-
-
-def plot(points: Sequence[tuple[int, float]]) -> str:
-    """Milliseconds by words."""
-    most_words, most_time = max(p[0] for p in points), 1000 * max(p[1] for p in points)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-size="12">',
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-        f'<path d="M{MARGIN} {MARGIN}V{HEIGHT - MARGIN}H{WIDTH - MARGIN}" fill="none" stroke="#888888"/>',
-        f'<text x="{WIDTH - MARGIN}" y="{HEIGHT - 20}" text-anchor="end">words, up to {most_words}</text>',
-        f'<text x="{MARGIN}" y="{MARGIN - 12}">ms, up to {most_time:.1f}</text>',
-    ]
-    for words, seconds in points:
-        x = MARGIN + (WIDTH - 2 * MARGIN) * words / most_words
-        y = HEIGHT - MARGIN - (HEIGHT - 2 * MARGIN) * 1000 * seconds / most_time
-        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2" fill="#1f5fa8" fill-opacity="0.5"/>')
-    return "\n".join([*parts, "</svg>", ""])
 
 
 if __name__ == "__main__":

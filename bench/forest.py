@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from plot import plot
 from record import add_option, column, record
 
 from treeglot._core import ScoreKind
@@ -20,9 +21,6 @@ from treeglot.graph import Builder
 from treeglot.models import Model, load
 from treeglot.syntax import ParseForest
 from treeglot.syntax.formats import read_forests
-
-WIDTH, HEIGHT, MARGIN = 640, 400, 56
-COLOURS = ("#1f5fa8", "#a8431f", "#2e7d32", "#7b3fa0")
 
 
 def main() -> None:
@@ -61,7 +59,7 @@ def main() -> None:
     rows = [[name, edges, taken, 1000 * taken / edges] for name, points in series.items() for edges, taken in points]
     record(given.json, [column("model"), column("edges"), column("ms", 1), column("µs an edge", 1)], rows)
     if given.plot:
-        given.plot.write_text(plot(series))
+        given.plot.write_text(plot(series, "edges", "milliseconds of CPU"))
 
 
 def searched(model: Model, pops: int) -> Model:
@@ -102,33 +100,6 @@ def joined(forests: Sequence[ParseForest]) -> ParseForest:
     scores.append(0.0)
     ordered = [scores[edge] for edge in mapped.edge_map]
     return ParseForest(mapped.graph, [*labels, "TOP"], [*spans, (0, offset)], ordered, ScoreKind.posterior)
-
-
-def plot(series: dict[str, list[tuple[float, float]]]) -> str:
-    most_x = max(x for points in series.values() for x, _ in points)
-    most_y = max(y for points in series.values() for _, y in points)
-
-    def place(x: float, y: float) -> str:
-        right = MARGIN + x / most_x * (WIDTH - 2 * MARGIN)
-        return f"{right:.1f} {HEIGHT - MARGIN - y / most_y * (HEIGHT - 2 * MARGIN):.1f}"
-
-    font = 'font-family="sans-serif" font-size="12"'
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" {font}>',
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-        f'<path d="M{MARGIN} {MARGIN}V{HEIGHT - MARGIN}H{WIDTH - MARGIN}" fill="none" stroke="#777777"/>',
-        f'<text x="{MARGIN}" y="{MARGIN - 12}">milliseconds of CPU, up to {most_y:,.0f}</text>',
-        f'<text x="{WIDTH - MARGIN}" y="{HEIGHT - 24}" text-anchor="end">edges, up to {most_x:,.0f}</text>',
-    ]
-    for number, (name, points) in enumerate(series.items()):
-        colour = COLOURS[number % len(COLOURS)]
-        path = "L".join(place(x, y) for x, y in points)
-        parts.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
-        for x, y in points:
-            right, down = place(x, y).split()
-            parts.append(f'<circle cx="{right}" cy="{down}" r="3" fill="{colour}"/>')
-        parts.append(f'<text x="{MARGIN + 12}" y="{MARGIN + 16 * (number + 1)}" fill="{colour}">{name}</text>')
-    return "\n".join([*parts, "</svg>"]) + "\n"
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
     python bench/scale.py text WORK RAW --pairs 1000000
     python bench/scale.py run WORK --pairs 10000 30000 100000 --memory 4G --json bench/results/scale.json
+    python bench/scale.py plot bench/results/scale.json bench/scale.svg
     python bench/scale.py lm WORK --pairs 1000000 --memory 100M 4G --json bench/results/lm-memory.json
     python bench/scale.py lm-cost WORK --json bench/results/lm-cost.json
 
@@ -29,6 +30,7 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
+from plot import plot
 from record import add_option, column, record
 
 from treeglot.base.files import iterate_lines, read_json, write_binary, write_json
@@ -313,6 +315,16 @@ COLUMNS = [
 ]
 
 
+def plot_time(figures):
+    """CPU seconds by pairs, for each step and in all."""
+    names = [one["name"] for one in figures["columns"]]
+    steps = [number for number, name in enumerate(names) if name.endswith(", CPU s") and not name.startswith("opened")]
+    series = {"all": [(row[0], sum(row[step] for step in steps)) for row in figures["rows"]]}
+    named = {names[step].removesuffix(", CPU s"): step for step in steps}
+    series |= {name: [(row[0], row[step]) for row in figures["rows"]] for name, step in named.items()}
+    return plot(series, "pairs", "CPU seconds")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     tasks = parser.add_subparsers(required=True)
@@ -331,6 +343,10 @@ def main():
     run.add_argument("--keep", action="store_true", help="keep the models")
     add_option(run)
     run.set_defaults(task=lambda given: record(given.json, COLUMNS, [measure(given, n) for n in given.pairs]))
+    drawn = tasks.add_parser("plot")
+    drawn.add_argument("figures", type=Path)
+    drawn.add_argument("svg", type=Path)
+    drawn.set_defaults(task=lambda given: given.svg.write_text(plot_time(read_json(given.figures))))
     lm = tasks.add_parser("lm")
     lm.add_argument("work", type=Path)
     lm.add_argument("--pairs", type=int, nargs=1, default=[1_000_000])
