@@ -16,7 +16,7 @@ from treeglot.base import toml
 from treeglot.cli import main
 from treeglot.cli.app import COMMANDS, build_command
 from treeglot.decode.weights import read_weights
-from treeglot.models import KINDS, Kind, kind, load
+from treeglot.models import KINDS, Kind, load
 from treeglot.rules import score, sql
 from treeglot.sample import read_pairs
 from treeglot.text import TextSettings, TextSide, languages
@@ -137,7 +137,6 @@ def test_a_feature_of_another_package(
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sql, "COLUMNS", dict(sql.COLUMNS))  # the one that the package adds goes again
-    monkeypatch.setattr(kind, "COLUMNS", sql.COLUMNS)
     monkeypatch.setattr(score, "COLUMNS", sql.COLUMNS)
     Path("rarity.py").write_text(declared)
     Path("length.py").write_text(scorer)
