@@ -22,6 +22,7 @@ from treeglot.base.files import write_binary
 from treeglot.base.machine import machine
 
 TOP = Path(__file__).parents[1]
+CODE = ("bench", "cpp", "recipes", "src")
 
 
 def add_option(parser: argparse.ArgumentParser) -> None:
@@ -71,14 +72,18 @@ def circumstances() -> dict[str, Any]:
 
 
 def commit() -> str:
-    """The commit of the code, with a plus if files differ from it."""
+    """The commit of the code, with a plus if files differ from it. New files count in the folders of `CODE`."""
 
     def git(*words: str) -> str:
         done = subprocess.run(["git", "-C", str(TOP), *words], capture_output=True, text=True, check=False)
         return done.stdout.strip() if done.returncode == 0 else ""
 
     found = git("rev-parse", "--short=7", "HEAD")
-    return f"{found}+" if found and git("status", "--porcelain", "--untracked-files=no") else found or "unknown"
+    if not found:
+        return "unknown"
+    changed = git("status", "--porcelain", "--untracked-files=no")
+    new = git("ls-files", "--others", "--exclude-standard", "--", *CODE)
+    return f"{found}+" if changed or new else found
 
 
 def where() -> str:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -189,3 +190,24 @@ def test_a_benchmark_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert table["command"] == "python bench/graph.py --repeats 7 test.zh"
     assert "| 50 | 2.1 | +1.0 |" in RENDER["render"](tmp_path)
     record(None, [], [])
+
+
+def test_new_code_leaves_a_plus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def git(*words: str) -> None:
+        author = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", *author, "-C", str(tmp_path), *words], check=True, capture_output=True)
+
+    commit = RECORD["commit"]
+    monkeypatch.setitem(commit.__globals__, "TOP", tmp_path)
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench/old.py").write_text("old\n")
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "Begin")
+    (tmp_path / "notes.txt").write_text("no code\n")
+    assert re.fullmatch("[0-9a-f]{7}", commit())
+    (tmp_path / "bench/new.py").write_text("new\n")
+    assert re.fullmatch(r"[0-9a-f]{7}\+", commit())
+    (tmp_path / "bench/new.py").unlink()
+    (tmp_path / "bench/old.py").write_text("changed\n")
+    assert re.fullmatch(r"[0-9a-f]{7}\+", commit())
