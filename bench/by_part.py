@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from differences import card
+from differences import check_seeds, interval, load_cards, mean_score, read_pair, statistics
 from record import add_option, column, record
 
+from treeglot.base.errors import UsageError
 from treeglot.base.files import read_lines
-from treeglot.evaluate import Bleu
 from treeglot.evaluate.means import compare_means
 
 
@@ -32,22 +31,18 @@ def main() -> None:
     parser.add_argument("--test", default="test")
     add_option(parser)
     given = parser.parse_args()
-    pairs = [tuple(pair.split(":")) for pair in given.pairs]
-    if bad := [text for text, pair in zip(given.pairs, pairs, strict=True) if len(pair) != 2]:
-        parser.error(f"{bad[0]!r} is not a pair; expected SYSTEM:BASELINE such as dep2str:hiero")
-    names = list(dict.fromkeys(name for pair in pairs for name in pair))
+    pairs = [read_pair(text) for text in given.pairs]
     parts = parts_of(given.source, given.origin, [int(number) for number in given.lengths.split(",")])
-    cards = {name: card(given.work, name, given.test) for name in names}
-    metric = Bleu(lowercase=True)
+    metric, cards = load_cards(given.work, (name for pair in pairs for name in pair), given.test)
     rows = []
     for part, lines in parts.items():
         found = {name: statistics(metric, given.work, one, lines) for name, one in cards.items()}
-        means = [sum(map(metric.score, found[name])) / len(found[name]) for name in names]
+        check_seeds(pairs, found)
+        means = [mean_score(metric, one) for one in found.values()]
         tests = [compare_means(metric, found[baseline], found[system]) for system, baseline in pairs]
-        differences = [{"mean": t.difference, "low": t.interval.low, "high": t.interval.high} for t in tests]
-        rows.append([part, len(lines), *means, *differences])
+        rows.append([part, len(lines), *means, *map(interval, tests)])
         print(*rows[-1], sep="\t")
-    columns = [column("part of test"), column("sentences"), *(column(f"`{name}`", 2) for name in names)]
+    columns = [column("part of test"), column("sentences"), *(column(f"`{name}`", 2) for name in cards)]
     columns += [column(f"`{system}` − `{baseline}`, 95 %", 2, signed=True) for system, baseline in pairs]
     record(given.json, columns, rows)
 
@@ -57,7 +52,10 @@ def parts_of(source: Path, origin: Path | None, lengths: list[int]) -> dict[str,
     sizes = [len(line.split()) for line in read_lines(source)]
     parts: dict[str, list[int]] = {"all": list(range(len(sizes)))}
     if origin is not None:
-        for number, line in enumerate(read_lines(origin)):
+        origins = read_lines(origin)
+        if len(origins) != len(sizes):
+            raise UsageError(f"{origin} has {len(origins)} lines; expected {len(sizes)}, as {source} has")
+        for number, line in enumerate(origins):
             parts.setdefault(f"origin {line.split()[0]}", []).append(number)
     shortest = 1
     for longest in [*lengths, max([*sizes, *lengths])]:
@@ -65,14 +63,6 @@ def parts_of(source: Path, origin: Path | None, lengths: list[int]) -> dict[str,
         parts[name] = [number for number, size in enumerate(sizes) if shortest <= size <= longest]
         shortest = longest + 1
     return {name: lines for name, lines in parts.items() if lines}
-
-
-def statistics(metric: Bleu, work: Path, scores: dict[str, Any], lines: list[int]) -> list[Any]:
-    """The statistics of some lines of each tuning's output."""
-    references = [read_lines(work / path) for path in scores["references"]]
-    prepared = metric.prepare([[one[line] for line in lines] for one in references])
-    outputs = [read_lines(work / one["file"]) for one in scores["outputs"]]
-    return [prepared.statistics([one[line] for line in lines]) for one in outputs]
 
 
 if __name__ == "__main__":

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from record import add_option, column, record
 
+from treeglot.base.errors import UsageError
 from treeglot.base.files import read_lines
 from treeglot.evaluate import Bleu
-from treeglot.evaluate.means import compare_means, holm
+from treeglot.evaluate.means import MeanDifference, compare_means, holm
 from treeglot.evaluate.significance import sign_test
 
 COLUMNS = [
@@ -40,28 +42,23 @@ def main() -> None:
     parser.add_argument("--test", default="test")
     add_option(parser)
     given = parser.parse_args()
-    pairs = [tuple(pair.split(":")) for pair in given.pairs]
-    if bad := [text for text, pair in zip(given.pairs, pairs, strict=True) if len(pair) != 2]:
-        parser.error(f"{bad[0]!r} is not a pair; expected SYSTEM:BASELINE such as c2d:c2s")
-    cards = {name: card(given.work, name, given.test) for pair in pairs for name in pair}
-    options = [one["options"] for one in cards.values()]
-    if any(one != options[0] for one in options):
-        parser.error("the cards differ in the options of scoring; expected the same")
-    metric = Bleu(lowercase=options[0]["lowercase"])
+    pairs = [read_pair(text) for text in given.pairs]
+    metric, cards = load_cards(given.work, (name for pair in pairs for name in pair), given.test)
     rows = {name: statistics(metric, given.work, one) for name, one in cards.items()}
+    check_seeds(pairs, rows)
     tests = {pair: compare_means(metric, rows[pair[1]], rows[pair[0]]) for pair in pairs}
     adjusted = holm({f"{a}:{b}": test.p for (a, b), test in tests.items()})
     table = []
     for (system, baseline), test in tests.items():
-        means = [sum(map(metric.score, rows[name])) / len(rows[name]) for name in (system, baseline)]
-        both = zip(rows[baseline], rows[system], strict=False)
+        both = zip(rows[baseline], rows[system], strict=True)
         table.append(
             [
                 f"`{system}`",
                 f"`{baseline}`",
-                min(len(rows[system]), len(rows[baseline])),
-                *means,
-                {"mean": test.difference, "low": test.interval.low, "high": test.interval.high},
+                len(rows[system]),
+                mean_score(metric, rows[system]),
+                mean_score(metric, rows[baseline]),
+                interval(test),
                 test.p,
                 adjusted[f"{system}:{baseline}"],
                 [sign_test(metric, old, new).p for old, new in both],
@@ -71,16 +68,61 @@ def main() -> None:
     record(given.json, COLUMNS, table)
 
 
-def card(work: Path, name: str, test: str) -> dict[str, Any]:
-    """What the card of a system says of a test set."""
-    found: dict[str, Any] = json.loads((work / "cards" / f"{name}.json").read_text())["scores"][test]
-    return found
+def read_pair(text: str) -> tuple[str, str]:
+    """A system and its baseline."""
+    system, colon, baseline = text.partition(":")
+    if not (system and colon and baseline) or ":" in baseline:
+        raise UsageError(f"{text!r} is not a pair; expected SYSTEM:BASELINE such as c2d:c2s")
+    return system, baseline
 
 
-def statistics(metric: Bleu, work: Path, scores: dict[str, Any]) -> list[Any]:
-    """The statistics of each tuning's output. Paths in cards are relative to the run's folder."""
-    references = metric.prepare([list(read_lines(work / path)) for path in scores["references"]])
-    return [references.statistics(list(read_lines(work / one["file"]))) for one in scores["outputs"]]
+def load_cards(work: Path, names: Iterable[str], test: str) -> tuple[Bleu, dict[str, dict[str, Any]]]:
+    """BLEU by the options of the cards, and what each card says of a test set. The cards must have the same options."""
+    cards = {}
+    for name in dict.fromkeys(names):
+        scores = json.loads((work / "cards" / f"{name}.json").read_text())["scores"]
+        if test not in scores:
+            raise UsageError(f"the card of {name} has no test set {test!r}; expected one of {', '.join(scores)}")
+        cards[name] = scores[test]
+    first = next(iter(cards))
+    for name, one in cards.items():
+        if one["options"] != cards[first]["options"]:
+            raise UsageError(
+                f"the card of {name} has the options of scoring {one['options']}; "
+                f"expected those of {first}: {cards[first]['options']}"
+            )
+    return Bleu(lowercase=cards[first]["options"]["lowercase"]), cards
+
+
+def statistics(metric: Bleu, work: Path, scores: Mapping[str, Any], lines: Sequence[int] | None = None) -> list[Any]:
+    """The statistics of each tuning's output, or of some lines. Paths in cards are relative to the run's folder."""
+
+    def read(path: str) -> list[str]:
+        found = read_lines(work / path)
+        return found if lines is None else [found[line] for line in lines]
+
+    references = metric.prepare([read(path) for path in scores["references"]])
+    return [references.statistics(read(one["file"])) for one in scores["outputs"]]
+
+
+def check_seeds(pairs: Iterable[tuple[str, str]], rows: Mapping[str, Sequence[Any]]) -> None:
+    """Refuse pairs of systems with different numbers of seeds."""
+    for system, baseline in pairs:
+        if len(rows[system]) != len(rows[baseline]):
+            raise UsageError(
+                f"{system} has {len(rows[system])} outputs and {baseline} has {len(rows[baseline])}; "
+                "expected as many seeds of both"
+            )
+
+
+def mean_score(metric: Bleu, rows: Sequence[Any]) -> float:
+    """The mean over the seeds."""
+    return sum(map(metric.score, rows)) / len(rows)
+
+
+def interval(test: MeanDifference) -> dict[str, float]:
+    """A difference as a cell of a table."""
+    return {"mean": test.difference, "low": test.interval.low, "high": test.interval.high}
 
 
 if __name__ == "__main__":
