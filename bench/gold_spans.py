@@ -5,8 +5,9 @@ python bench/gold_spans.py --of zh_pud-ud-test.conllu chn_grammar --of en_pud-ud
 
 A gold span has the words of a subtree: two or more, side by side, and fewer than the sentence. It is crossed if a
 constituent overlaps it and neither holds the other. It is found if a constituent has the same words. A flat tree
-crosses nothing and finds nothing, so both shares count. The first 250 sentences of at most 20 words are those of
-Egret's figures. The others are all sentences.
+crosses nothing and finds nothing, so both shares count. The spans of a sentence without a parse count as crossed, so
+no share can rise by failing. The first 250 sentences of at most 20 words are those of Egret's figures. The others are
+all sentences.
 
 --characters is OpenCC's table of traditional and simplified characters: PUD is traditional, and the grammar is not.
 """
@@ -22,6 +23,7 @@ from typing import Literal
 
 from record import add_option, column, record
 
+from treeglot.base.files import read_lines
 from treeglot.parse import ParsingOptions, load_parser
 from treeglot.syntax import Dependency, Tree
 from treeglot.syntax.formats import read_dependencies
@@ -36,16 +38,23 @@ class Shares:
     uncrossed: float
     found: float
     spans: int
+    failures: int
 
 
-def shares(gold: Iterable[Spans], found: Iterable[Spans]) -> Shares:
-    """The shares of the gold spans of all sentences that the spans found leave whole, and that are among them."""
-    spans = uncrossed = same = 0
+def shares(gold: Iterable[Spans], found: Iterable[Spans | None]) -> Shares:
+    """The shares of the gold spans of all sentences that the spans found leave whole, and that are among them.
+
+    None stands for a sentence without a parse, which leaves no span whole.
+    """
+    spans = uncrossed = same = failures = 0
     for wanted, given in zip(gold, found, strict=True):
         spans += len(wanted)
+        if given is None:
+            failures += 1
+            continue
         same += len(wanted & given)
         uncrossed += sum(not any(crosses(span, other) for other in given) for span in wanted)
-    return Shares(uncrossed / spans, same / spans, spans)
+    return Shares(uncrossed / spans, same / spans, spans, failures)
 
 
 def crosses(one: tuple[int, int], other: tuple[int, int]) -> bool:
@@ -94,10 +103,11 @@ def load_characters(path: Path | None) -> dict[str, str]:
     """A table of characters in OpenCC's format: the character, a tab, and what it becomes, the likeliest first."""
     if path is None:
         return {}
-    rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
+    rows = (line.split("\t") for line in read_lines(path) if not line.startswith("#"))
     return {row[0]: row[1].split()[0] for row in rows if len(row) == 2}
 
 
+PARSED = ("parsed", "coarser")  # the other ways give flat trees
 SHORT = (250, 20)  # sentences, and words of the longest
 PARSERS: tuple[tuple[int, Literal["rules", "spans"]], ...] = ((0, "rules"), (0, "spans"), (1, "rules"), (1, "spans"))
 
@@ -111,7 +121,7 @@ def main() -> None:
     parser.add_argument("--characters", type=Path, metavar="FILE", help="OpenCC's TSCharacters.txt")
     add_option(parser)
     arguments = parser.parse_args()
-    columns = [column("grammar"), column("level"), column("`criterion`"), column("sentences"), column("gold spans")]
+    columns = [column(name) for name in ("grammar", "level", "`criterion`", "sentences", "failures", "gold spans")]
     columns += [column("not crossed, %", 1), column("found, %", 1), column("CPU ms a sentence", 1)]
     rows = []
     for path, grammar in arguments.of:
@@ -120,12 +130,13 @@ def main() -> None:
             for level, criterion in PARSERS:
                 grammar_parser = load_parser(grammar, ParsingOptions(criterion=criterion), level)
                 begin = time.process_time()
-                trees = [parsed.value for parsed in grammar_parser.trees(text)]
+                parses = list(grammar_parser.trees(text))
                 seconds = time.process_time() - begin
-                one = shares(gold, map(constituent_spans, trees))
+                found = (constituent_spans(parse.value) if parse.status in PARSED else None for parse in parses)
+                one = shares(gold, found)
                 which = f"{len(text):,}" + (f", at most {longest} words" if longest else "")
-                rows.append([grammar.name, level, criterion, which, one.spans, 100 * one.uncrossed, 100 * one.found])
-                rows[-1].append(1000 * seconds / len(text))
+                rows.append([grammar.name, level, criterion, which, one.failures, one.spans])
+                rows[-1] += [100 * one.uncrossed, 100 * one.found, 1000 * seconds / len(text)]
                 print(*rows[-1], grammar_parser.summary(), sep="\t", flush=True)
     record(arguments.json, columns, rows)
 

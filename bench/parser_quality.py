@@ -27,6 +27,7 @@ from typing import Any
 from gold_spans import Shares, load_characters, read_gold, shares, subtree_spans
 from record import add_option, column, record
 
+from treeglot.base.files import read_lines
 from treeglot.cli import main as treeglot
 from treeglot.evaluate.means import score_tunings
 from treeglot.evaluate.report import ReportOptions
@@ -136,7 +137,7 @@ def lines(path: Path) -> Iterator[str]:
 
 def make_trees(arguments: argparse.Namespace, source: str, part: str) -> None:
     """Write the trees of a part of the data, unless they are there."""
-    path = trees_of(arguments.work, source, part)
+    path = trees_of(arguments, source, part)
     if source == BASELINE or path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -149,8 +150,10 @@ def make_trees(arguments: argparse.Namespace, source: str, part: str) -> None:
     write(path, found, tags="xpos")
 
 
-def trees_of(work: Path, source: str, part: str) -> Path:
-    return work / "trees" / f"{part}.{source}.conllu"
+def trees_of(arguments: argparse.Namespace, source: str, part: str) -> Path:
+    """The file of trees. Random trees of another seed have another file."""
+    name = f"{source}-{arguments.seed}" if source == "random" else source
+    return Path(arguments.work / "trees" / f"{part}.{name}.conllu")
 
 
 def parsed(grammar: Path, level: int, text: list[list[str]]) -> list[Any]:
@@ -176,10 +179,15 @@ def over_text(trees: Iterable[Dependency], text: Iterable[list[str]]) -> Iterato
 def restructured(source: str, trees: Iterable[Dependency], generator: random.Random) -> Iterator[Dependency]:
     """Trees with other heads; those without heads stay."""
     for tree in trees:
-        if Dependency.NO_HEAD in tree.heads.tolist():
-            yield tree
-        else:
+        if has_heads(tree):
             yield Dependency(tree.words, other_heads(source, len(tree), generator), tree.tags)
+        else:
+            yield tree
+
+
+def has_heads(tree: Dependency) -> bool:
+    """Whether it is a tree; a failed parse has words without heads."""
+    return Dependency.NO_HEAD not in tree.heads.tolist()
 
 
 def other_heads(source: str, size: int, generator: random.Random) -> list[int]:
@@ -228,7 +236,7 @@ def run(arguments: argparse.Namespace, source: str) -> int:
     """Train, tune and test the systems with one source of trees."""
     files = {}
     for part in PARTS:
-        path = trees_of(arguments.work, source, part).resolve()
+        path = trees_of(arguments, source, part).resolve()
         own = f'source_trees = "{part}.zh.tree.xz"'
         files[part] = own if source == BASELINE else f'source_dependencies = "{path}"'
     systems = arguments.systems.split(",")
@@ -245,7 +253,7 @@ def read_outputs(work: Path, name: str) -> list[list[str]]:
     """What a system of the last run translated the test set to, by seed."""
     card = json.loads((work / "steps" / "cards" / f"{name}.json").read_text())
     files = [work / "steps" / one["file"] for one in card["scores"]["test"]["outputs"]]
-    return [path.read_text().splitlines() for path in files]
+    return [read_lines(path) for path in files]
 
 
 def qualities(arguments: argparse.Namespace, sources: list[str]) -> dict[str, Shares]:
@@ -257,7 +265,7 @@ def qualities(arguments: argparse.Namespace, sources: list[str]) -> dict[str, Sh
         trees = over_text(dependencies(by_level[0 if source == "level-0" else 1]), text)
         if not source.startswith("level"):
             trees = restructured(source, trees, random.Random(f"{arguments.seed} gold"))
-        out[source] = shares(gold, [subtree_spans(tree) for tree in trees])
+        out[source] = shares(gold, (subtree_spans(tree) if has_heads(tree) else None for tree in trees))
     return out
 
 

@@ -20,6 +20,7 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def main() -> int:
     outputs = {}
     for name, card in cards.items():
         files = [finished / one["file"] for one in card["scores"][test]["outputs"]]
-        outputs[name] = [path.read_text().splitlines() for path in files]
+        outputs[name] = [read_lines(path) for path in files]
     if {len(found) for found in outputs.values()} != {len(seeds)}:
         sys.exit(f"{finished}: systems have {sorted(map(len, outputs.values()))} outputs; expected {len(seeds)} each")
     tested = read_sources(recipe.test[test])
@@ -85,7 +86,7 @@ def main() -> int:
                 weights = tuned(
                     translator, recipe, place, arguments.work / f"tune-{spans.name}-{seed}", arguments.threads
                 )
-            path = arguments.work / f"{spans.name}-{seed}{'-tuned' if arguments.tune else ''}.txt"
+            path = arguments.work / f"{spans.name}-{seed}-{digest_of(weights)}.txt"
             outputs[spans.name].append(translated(translator, weights, tested, path, arguments.threads))
     report(outputs, [read_lines(path) for path in recipe.test[test].references], recipe.lowercase, arguments)
     return 0
@@ -134,7 +135,12 @@ def translated(
         found = translator.with_weights(weights).translate_batch(trees, threads=threads)
         with write_binary(path) as stream:
             stream.write("".join(f"{one.text}\n" for one in found).encode())
-    return path.read_text().splitlines()
+    return read_lines(path)
+
+
+def digest_of(weights: Mapping[str, float]) -> str:
+    """A short digest, so that translations with other weights have another file."""
+    return blake2b(json.dumps(weights, sort_keys=True).encode(), digest_size=6).hexdigest()
 
 
 def report(
