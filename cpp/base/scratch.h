@@ -20,6 +20,7 @@ class ScratchFile {
   void append(const std::uint32_t* words, std::size_t count);
   void read(std::uint64_t at, std::uint32_t* words, std::size_t count) const;
   std::uint64_t size() const { return size_; }
+  const std::string& place() const { return folder_; }  // its folder, or the path of a file that stays
   // Gives back the disk of the words between two places, where the system can do so. They must not be read again.
   void forget(std::uint64_t begin, std::uint64_t end);
   void release();  // its disk is free again; nothing more can be done with it

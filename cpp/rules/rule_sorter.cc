@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/error.h"
 #include "base/mapped_file.h"
 
 namespace treeglot {
@@ -92,9 +93,10 @@ void RuleSorter::spill() {
 void RuleSorter::add_run(const std::string& path, std::uint64_t begin, std::uint64_t end) {
   if (!places_.empty()) spill();  // so that runs have the order of their records
   ScratchFile file = ScratchFile::open(path);
-  if (begin > end || end > file.size())
-    throw std::invalid_argument("a run of rules is between " + std::to_string(begin) + " and " + std::to_string(end) +
-                                " of " + std::to_string(file.size()) + " words");
+  const std::string between = "between " + std::to_string(begin) + " and " + std::to_string(end);
+  if (begin > end) throw std::invalid_argument("a run of rules is " + between + ", which are not in order");
+  if (end > file.size())
+    throw FormatError(path, 0, "has " + std::to_string(file.size()) + " words; expected a run of rules " + between);
   if (begin == end) return;
   others_.push_back(std::move(file));
   runs_.push_back({others_.size(), begin, end});
@@ -152,10 +154,11 @@ void RuleSorter::RunReader::fill() {
   };
   read();
   if (filled_ == 0) return;
-  if (filled_ < kHead) throw std::invalid_argument("a run of rules ends within a rule");
-  const std::size_t wanted = Group(buffer_.data()).words();
+  const std::size_t wanted = filled_ < kHead ? kHead : Group(buffer_.data()).words();
   if (wanted > filled_ && wanted - filled_ > run_.end - run_.begin)
-    throw std::invalid_argument("a run of rules ends within a rule");
+    throw FormatError(
+        file_->place(), 0,
+        "a run of rules ends within a rule, at word " + std::to_string(run_.end) + "; expected whole rules");
   if (wanted > buffer_.size()) {
     buffer_.resize(wanted);
     read();

@@ -22,7 +22,7 @@ class RuleSorter {
   void add(std::span<const Symbol> source, std::span<const std::uint32_t> record);
 
   // Adds records that another sorter wrote: those between two places of its file. They come behind what was added
-  // before.
+  // before. The file stays open until they are merged. One that ends too early is a FormatError.
   void add_run(const std::string& path, std::uint64_t begin, std::uint64_t end);
   // Writes all records to a file, sorted, for add_run of other sorters. Gives the place where each piece begins, and
   // the end. A piece begins with the first source side that begins with its symbol of `begins` or a higher one; the

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -15,14 +19,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_pairs import CASES, SCORING, pairs_with
 
-from treeglot import FormatError
+from treeglot import FormatError, TreeglotError, UsageError
 from treeglot._core import RuleTableBuilder, TableFacts
 from treeglot.models.kinds import find_kind
 from treeglot.rules import compile_table, extract, score_rules
 from treeglot.rules.engines import DuckDB
 from treeglot.rules.score import make_tables
+from treeglot.rules.spark import _call
 from treeglot.rules.table import CompileOptions
-from treeglot.rules.table_shards import compile_in_shards
+from treeglot.rules.table_shards import MOST_SHARDS, compile_in_shards
 
 ONE = CompileOptions(features=("p_target_given_source",))
 GOOD = {"lhs": "X", "source": "das [X,1]", "target": "the [X,1]", "alignment": "0-0", "p_target_given_source": 0.5}
@@ -159,14 +164,23 @@ def test_runs_and_parts_that_are_no_such_are_refused(tmp_path: Path) -> None:
     assert len(places) == 3 and places[0] == 0 < places[1] < places[2]
     other = RuleTableBuilder(["p"], 0, str(tmp_path))
     other.add_facts(facts)
-    with pytest.raises(ValueError, match="a run of rules is between 0 and"):
+    with pytest.raises(ValueError, match="a run of rules is between 2 and 1, which are not in order"):
+        other.add_run(str(tmp_path / "run"), 2, 1)
+    has = rf"run: has {places[2]} words; expected a run of rules between 0 and {places[2] + 1}$"
+    with pytest.raises(FormatError, match=has):
         other.add_run(str(tmp_path / "run"), 0, places[2] + 1)
     with pytest.raises(OSError, match="none: cannot be opened"):
         other.add_run(str(tmp_path / "none"), 0, 1)
     other.add_run(str(tmp_path / "run"), 0, places[2] - 1)
-    with pytest.raises(ValueError, match="a run of rules ends within a rule"):
+    ends = rf"/run: a run of rules ends within a rule, at word {places[2] - 1}; expected whole rules$"
+    with pytest.raises(FormatError, match=ends):
         other.write_part(str(tmp_path / "part"))
     assert not (tmp_path / "part").exists()
+    short = RuleTableBuilder(["p"], 0, str(tmp_path))
+    short.add_facts(facts)
+    short.add_run(str(tmp_path / "run"), 0, 2)  # the end of the head of a rule is missing, too
+    with pytest.raises(FormatError, match=r"/run: a run of rules ends within a rule, at word 2;"):
+        short.write_part(str(tmp_path / "part"))
     third = RuleTableBuilder(["p"], 0, str(tmp_path))
     third.add_facts(facts)
     with pytest.raises(FormatError, match="run: "):
@@ -180,6 +194,77 @@ def test_runs_and_parts_that_are_no_such_are_refused(tmp_path: Path) -> None:
         third.add_facts(TableFacts(names, 2**32, [0] * 5, [0], [], []))
     with pytest.raises(ValueError, match=r"more than 2\^32 parts"):
         third.add_facts(TableFacts(names, 1, [2**32, 0, 0, 0, 0], [0], [], []))
+
+
+@contextmanager
+def few_files(more: int) -> Iterator[None]:
+    """The process may open only so many files more."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    used = {int(path.name) for path in Path("/dev/fd").iterdir()}
+    free = islice((number for number in count() if number not in used), more, None)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (next(free), limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+def many_rules(folder: Path) -> Path:
+    """A rule table whose rows have two source sides in turn: every shard has a piece of both parts of the table."""
+    sides = ["das [X,1]", "ein [X,1]"]
+    pq.write_table(
+        pa.Table.from_pylist(
+            [GOOD | {"source": sides[i % 2], "target": f"w{i} [X,1]"} for i in range(4 * MOST_SHARDS)]
+        ),
+        folder / "rules.parquet",
+    )
+    return folder / "rules.parquet"
+
+
+def test_shards_are_few_enough_for_the_files_that_may_be_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = many_rules(tmp_path)
+    compile_table(rules, tmp_path / "whole.table", ONE)
+    monkeypatch.setattr("treeglot.rules.table_shards.SHARD", 1)
+    engine = Counting()
+    with few_files(MOST_SHARDS + 40):
+        compile_in_shards(rules, tmp_path / "shards.table", ONE, engine)
+    assert engine.ran == [  # type: ignore[attr-defined]
+        ("survey_rows", MOST_SHARDS),
+        ("sort_rows", MOST_SHARDS),
+        ("compile_part", 2),
+    ]
+    assert (tmp_path / "shards.table").read_bytes() == (tmp_path / "whole.table").read_bytes()
+    for shards in (0, MOST_SHARDS + 1):
+        with pytest.raises(UsageError, match=rf"a table in {shards} shards; expected 1 to {MOST_SHARDS}"):
+            compile_in_shards(rules, tmp_path / "none.table", ONE, engine, shards=shards)
+
+
+def test_nothing_stays_behind_if_too_many_files_are_open(tmp_path: Path) -> None:
+    rules = many_rules(tmp_path)
+    with few_files(40), pytest.raises(OSError, match=r"Too many open files"):
+        compile_in_shards(rules, tmp_path / "rules.table", ONE, DuckDB(), shards=MOST_SHARDS)
+    assert [path.name for path in tmp_path.iterdir()] == ["rules.parquet"]
+
+
+def test_spark_names_a_run_that_was_cut_short(tmp_path: Path) -> None:
+    class Cutting(DuckDB):
+        """An engine that calls functions as Spark's executors do, and cuts a run short before it is merged."""
+
+        def map(self, function: Callable[[Any, Any], Any], shared: Any, items: Any) -> list[Any]:
+            if function.__name__ == "compile_part":
+                run = items[0].pieces[1].file
+                run.write_bytes(run.read_bytes()[:-4])
+            numbers = pa.RecordBatch.from_pydict({"id": range(len(items))})
+            rows = pa.Table.from_batches(_call(function, SimpleNamespace(value=(shared, items)), iter([numbers])))
+            for error in filter(None, rows.column("error").to_pylist()):
+                raise TreeglotError(error)
+            return [pickle.loads(value) for value in rows.column("value").to_pylist()]
+
+    pq.write_table(pa.Table.from_pylist([GOOD] * 6), tmp_path / "rules.parquet")
+    problem = r"/run-000001: has \d+ words; expected a run of rules between 0 and \d+ \(on .+\)$"
+    with pytest.raises(TreeglotError, match=problem):
+        compile_in_shards(tmp_path / "rules.parquet", tmp_path / "rules.table", ONE, Cutting(), shards=3)
+    assert [path.name for path in tmp_path.iterdir()] == ["rules.parquet"]
 
 
 def test_parts_are_of_about_equal_weight() -> None:

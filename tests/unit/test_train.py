@@ -3,13 +3,17 @@
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from treeglot import load, sample
+from treeglot import UsageError, load, sample
 from treeglot.cli import main
+from treeglot.decode import SearchOptions
 from treeglot.models import KINDS
+from treeglot.models.c2d import C2D_KINDS
+from treeglot.models.kinds import BUILT_IN
 from treeglot.syntax import write
 
 
@@ -121,6 +125,18 @@ def test_refusals(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main(wrong) == 1
     assert f"error: {short}: has 1 records, fewer than" in capsys.readouterr().err
     assert not (tmp_path / "model" / "model.toml").exists()
+
+
+def test_only_kinds_of_forests_have_crossing_phrases(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments(corpus, tmp_path / "model"), "--set", "search.crossing_phrases=true"]) == 2
+    problem = "search.crossing_phrases is true, which a hiero model makes no use of; expected a kind of forests"
+    assert problem in capsys.readouterr().err
+    for kind in (KINDS[name] for name in BUILT_IN):
+        options = kind.options(search=SearchOptions(crossing_phrases=True))
+        with nullcontext() if kind in C2D_KINDS else pytest.raises(UsageError, match="crossing_phrases"):
+            kind.validate(options)
 
 
 def test_a_kind_says_what_it_needs(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

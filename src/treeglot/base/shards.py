@@ -41,7 +41,7 @@ class Machines(Protocol):
     """Where tasks run."""
 
     def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
-        """Yield `function(shared, item)` for each item, in order. Other machines may call it, more than once."""
+        """The values of `function(shared, item)` for each item, in order. Other machines may call it, and again."""
 
     def calls_at_once(self) -> int:
         """The number of calls of `map`'s function that share the memory and cores of one process or machine."""

@@ -36,7 +36,7 @@ class SearchOptions(Options):
         True, "phrases on parts of a relation, or of a forest node's children, also where there is no rule"
     )
     crossing_phrases: bool = option(
-        False, "phrases on any span of a forest, in variables and beside other parts of a node"
+        False, "phrases on any span of a forest, in variables and beside other parts of a node (kinds of forests)"
     )
     dependency_trees: int = option(
         1, "trees of a forest that are searched together, their log probability a feature (dep2str)", least=1

@@ -106,6 +106,9 @@ class Kind:
             check_options(options.extract, options.score, options.compile)
         elif self.finds_on_demand:
             self._refuse_unused_demand(options)
+        if options.search.crossing_phrases and not self.forests:
+            problem = f"search.crossing_phrases is true, which a {self.name} model makes no use of"
+            raise UsageError(f"{problem}; expected a kind of forests, such as c2d", ("search", "crossing_phrases"))
         text = [name for name, column in COLUMNS.items() if column.holds == "text"]
         try:
             options.compile.check(COLUMNS.keys() - text, text)

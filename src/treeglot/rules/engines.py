@@ -93,7 +93,7 @@ class DuckDB:
         return [each for each in statements if not each.by_file], [({name: [path]}, by_file) for path in paths]
 
     def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
-        """Yield `function(shared, item)` for each item, one after the other."""
+        """The values of `function(shared, item)` for each item, one after the other."""
         return [function(shared, item) for item in items]
 
     def calls_at_once(self) -> int:

@@ -96,7 +96,7 @@ class Spark:
             shutil.rmtree(result, ignore_errors=True)
 
     def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
-        """Yield `function(shared, item)` for each item, in order. Each item is a task."""
+        """The values of `function(shared, item)` for each item, in order. Each item is a task."""
         session = self.session
         with self._naming_errors("running tasks"):
             given = session.sparkContext.broadcast((shared, list(items)))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treeglot._core import RuleTableBuilder, TableFacts
+from treeglot.base.errors import UsageError
 from treeglot.base.files import PathLike, scratch_folder
 from treeglot.rules.columns import reading
 from treeglot.rules.engines import Engine
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-SHARD = 1 << 20  # rows that a task reads
+SHARD = 1 << 20  # rows that a task reads, or more in large tables
+MOST_SHARDS = 128  # a task opens a run of each at once; macOS allows 256 open files by default
 
 
 @dataclass(frozen=True)
@@ -95,14 +97,16 @@ def compile_in_shards(
     """Compile the rule table `rules` (Parquet) into `path`, as `compile_table` does, by the tasks of an engine.
 
     All machines must see the folder of `path`: sorted rules and the parts of the table are in it until they are joined.
-    `memory` is that of one machine, and its tasks share it. Tasks read SHARD rows, or as many as make so many `shards`.
-    The table depends on neither.
+    `memory` is that of one executor, and the tasks that it runs at once share it. Tasks read SHARD rows, or as many as
+    make `shards` or MOST_SHARDS shards. The table depends on neither.
     """
     import pyarrow.parquet as pq
 
+    if shards is not None and not 1 <= shards <= MOST_SHARDS:
+        raise UsageError(f"a table in {shards} shards; expected 1 to {MOST_SHARDS}")
     with reading(rules), pq.ParquetFile(rules) as file:
         rows = file.metadata.num_rows
-    number = shards or max(1, -(-rows // SHARD))
+    number = shards or min(MOST_SHARDS, max(1, -(-rows // SHARD)))
     ranges = [RowRange(i, rows * i // number, rows * (i + 1) // number) for i in range(number)]
     words = frequent_words(rules, max(options.word_pairs, options.unlinked)) if options.words else None
     place = Path(path).resolve()
@@ -147,9 +151,12 @@ def compile_part(shared: Numbered, part: TablePart) -> int:
     """Compile a range of the table. Gives the bytes of its file."""
     builder = RuleTableBuilder(list(shared.options.features), shared.memory, os.fspath(shared.folder))
     builder.add_facts(shared.facts)
-    for piece in part.pieces:
-        builder.add_run(os.fspath(piece.file), piece.begin, piece.end)
-    return builder.write_part(os.fspath(_part(shared.folder, part.number)))
+    try:
+        for piece in part.pieces:
+            builder.add_run(os.fspath(piece.file), piece.begin, piece.end)
+        return builder.write_part(os.fspath(_part(shared.folder, part.number)))
+    finally:
+        del builder  # closes its files even if an error keeps this frame: removing the folder opens files
 
 
 def _add_rows(shared: Shared, rows: RowRange) -> TableMaker:
