@@ -39,7 +39,7 @@ def command():
         print("ready", flush=True)
         busy()
 
-app._invoke = lambda group, arguments: command()
+app._invoke = lambda arguments: command()
 if sys.argv[1] != "listening":
     import treeglot.cli.ending as ending
     ending.GRACE = 0.2

@@ -453,7 +453,7 @@ def test_no_other_option_of_a_recipe_is_a_file() -> None:
     ("name", "kinds"),
     [
         ("forests", ["c2s", "c2s-wf", "c2s-wf-s2s", "c2d-s2d", "c2d", "t2s"]),
-        ("dependents", ["hiero", "dep2str", "dep2str-aug"]),
+        ("dependents", ["hiero", "dep2str", "dep2str-aug", "dep2str-aug"]),
         ("zh-en", list(KINDS)),
     ],
 )
