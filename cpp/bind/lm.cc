@@ -116,6 +116,7 @@ void bind_ngram_model(nb::module_& m) {
             return std::pair(as_array(std::move(ids)), as_array(std::move(offsets)));
           },
           "texts"_a, "The numbers of the words of texts, and where each text begins and ends in them.")
+      .def_prop_ro("has_rests", &NgramModel::has_rests, "Whether it has rest costs, without a look at them.")
       .def_prop_ro(
           "rests", [](const NgramModel& self) { return view(verified(self).rests()); },
           nb::rv_policy::reference_internal,

@@ -81,7 +81,8 @@ void ForestPhrases::add_crossing(const RuleTable& table, const std::vector<Symbo
     }
   }
   add_covered(std::move(all), false, true);
-  parts_from_.assign(words.size(), std::vector<Place>(span_limit_ + 1, kNowhere));
+  const std::size_t widest = std::min<std::size_t>(span_limit_, words.size());
+  parts_from_.assign(words.size(), std::vector<Place>(widest + 1, kNowhere));
 }
 
 void ForestPhrases::find_flat(Covered& at, const RuleTable& table, const std::vector<Symbol>& words,

@@ -35,6 +35,7 @@ Chart::Chart(const RuleTable& table, const UnaryRules& unary, const ChartOptions
 
 TranslationForest Chart::run() {
   if (lattice_ != nullptr) return LatticeWalk(*this, *lattice_).run();
+  limit_ = std::min(limit_, length_);
   if (length_ > 0) cells_.resize(static_cast<std::size_t>(length_ - 1) * (width_ + 1) + first_width_ + 1);
   const RuleTable::VariableChildren variables = table_.variables(table_.root());
   for (std::uint32_t begin = length_; begin-- > 0;) {

@@ -29,11 +29,12 @@ NgramModel::NgramModel(Sections sections)
   if (facts.size() != 1) sections_->fail("is damaged: its section 'model' has another size");
   facts_ = facts.data();
   unigrams_ = sections_->unverified<NgramValue>("unigrams");
-  if (sections_->has("rests")) rests_ = sections_->unverified<float>("rests");
+  const bool has_rests = sections_->has("rests");
+  if (has_rests) rests_ = sections_->unverified<float>("rests");
   const std::size_t words = vocabulary_.size();
   if (order() < 1 || order() > kMaxNgramOrder || unigrams_.size() != words || facts_->begin_sentence >= words ||
       facts_->end_sentence >= words || facts_->layout > NgramLayout::small ||
-      (!rests_.empty() && rests_.size() != words))
+      (has_rests && rests_.size() != words))
     sections_->fail("is damaged: its section 'model' contradicts the others");
   if (sections_->has("classes")) {
     classed_ = Vocabulary(*sections_, "classed");

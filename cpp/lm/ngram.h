@@ -70,6 +70,7 @@ class NgramModel {
   std::span<const std::uint8_t> listed(std::size_t n) const { return sections_->array<std::uint8_t>(list_name(n)); }
   static std::string list_name(std::size_t n) { return "ngrams." + std::to_string(n); }
 
+  bool has_rests() const { return !rests_.empty(); }
   // The rest cost of each word (lm/rest_costs.h), or nothing.
   std::span<const float> rests() const {
     verify();

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::size_t kRecent = std::size_t{1} << 22;
 constexpr std::size_t kBuffer = std::size_t{1} << 20;  // bytes of a file that are read or written at once
+constexpr std::size_t kLeastMemory = std::size_t{1} << 22;  // so that a run has a megabyte, and runs stay few
 constexpr std::int64_t kMostClasses = 4096;
 constexpr double kLeastGain = 1e-7;  // below it a word stays: sums are not exact
 
@@ -246,7 +247,7 @@ void WordClassOptions::check() const {
 }
 
 WordClassTrainer::WordClassTrainer(WordClassOptions options, std::size_t memory, std::string folder)
-    : options_(options), memory_(memory), folder_(std::move(folder)) {
+    : options_(options), memory_(memory == 0 ? 0 : std::max(memory, kLeastMemory)), folder_(std::move(folder)) {
   words_.intern("");
 }
 

@@ -49,8 +49,8 @@ class WordClassTrainer final : public WordSink {
  public:
   using Progress = std::function<void(std::string_view stage, std::uint64_t done, std::uint64_t total)>;
 
-  // Bigrams beyond `memory` bytes are in files in `folder`; 0: all are in memory. Words are always in memory. The
-  // result does not depend on it.
+  // Bigrams beyond `memory` bytes are in files in `folder`; 0: all are in memory. Less than 4 MiB means 4 MiB. Words
+  // are always in memory. The result does not depend on it.
   explicit WordClassTrainer(WordClassOptions options, std::size_t memory = 0, std::string folder = {});
 
   // Sentences, word by word. A sentence's begin and end are a word in a class of its own.

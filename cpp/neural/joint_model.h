@@ -116,8 +116,10 @@ class JointModel {
   void verify() const {  // all of its file now, if it is not
     if (verification_ != nullptr) verification_->complete();
   }
-  void used() const {  // by one more sentence
-    if (verification_ != nullptr) verification_->used();
+  void used() const {  // by one more sentence; throws what a thread found to be wrong
+    if (verification_ == nullptr) return;
+    (void)verification_->sound();
+    verification_->used();
   }
   void write(const std::string& path) const { sections_->write(path); }
 

@@ -16,7 +16,11 @@ constexpr Symbol kEnd = IndexedText::kEnd;
 
 SourceLookup::SourceLookup(const IndexedCorpus& corpus, const DemandOptions& options, std::span<const Symbol> words,
                            std::uint32_t span_limit)
-    : corpus_(corpus), options_(options), limits_(corpus.options()), words_(words), span_limit_(span_limit) {
+    : corpus_(corpus),
+      options_(options),
+      limits_(corpus.options()),
+      words_(words),
+      span_limit_(static_cast<std::uint32_t>(std::min<std::size_t>(span_limit, words.size()))) {
   constexpr std::size_t kMost = kNone - 1;  // for marks
   check_at_most("the number of words of a sentence", words.size(), kMost);
   std::unordered_map<Symbol, std::uint32_t> first;

@@ -1453,6 +1453,10 @@ class NgramModel:
         """
 
     @property
+    def has_rests(self) -> bool:
+        """Whether it has rest costs, without a look at them."""
+
+    @property
     def rests(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', writable=False)]:
         """
         The rest cost of each word: what it is likely to score, whatever stands before it. Empty if it has none.

@@ -56,7 +56,7 @@ sentences = st.lists(st.sampled_from([*SOURCE, "unseen"]), min_size=1, max_size=
 
 
 @settings(max_examples=40)
-@given(corpora, sentences, st.sampled_from([3, 10]), limits, scores, st.data())
+@given(corpora, sentences, st.sampled_from([3, 10, 2**32 - 1]), limits, scores, st.data())
 def test_rules_and_scores_are_those_of_a_table(corpus, sentence, span_limit, extraction, score, data):
     weighted = data.draw(st.booleans())
     weights = [data.draw(st.sampled_from([(1.0,), (0.5,), (0.3,)])) * len(links) for *_, links in corpus]

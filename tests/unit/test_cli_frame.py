@@ -125,8 +125,8 @@ def test_words_become_values(command) -> None:
     [
         (["--where", "nowhere"], "invalid value for '--where': 'nowhere' is unknown; expected one of here, there"),
         (["--share", "half"], "invalid value for '--share': 'half' is not a number"),
-        (["--share", "2"], "share is 2.0; expected 0 to 1"),
-        (["--share", "nan"], "share is nan; expected a finite number, 0 to 1"),
+        (["--share", "2"], "--share is 2.0; expected 0 to 1"),
+        (["--share", "nan"], "--share is nan; expected a finite number, 0 to 1"),
     ],
 )
 def test_bad_values_are_named(command, arguments: list[str], problem: str) -> None:
@@ -138,6 +138,17 @@ def test_bad_values_are_named(command, arguments: list[str], problem: str) -> No
 def needs(path: Annotated[Path, typer.Argument(help="Which.")]) -> None:
     """Print a path."""
     print(path)
+
+
+def ranged(max_phrase: Annotated[int, typer.Option("--max-phrase", "-m", min=-1)] = 1) -> None:
+    """Print a number."""
+    print(max_phrase)
+
+
+@pytest.mark.parametrize("name", ["--max-phrase", "-m"])
+def test_a_value_out_of_range_names_its_option(command, name: str) -> None:
+    assert command(ranged, name, "-1") == (0, "-1\n", "")
+    assert command(ranged, name, "-2") == (2, "", "error: --max-phrase is -2; expected at least -1\n")
 
 
 def test_a_missing_argument_is_named(command) -> None:

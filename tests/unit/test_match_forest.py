@@ -177,6 +177,16 @@ def test_phrases_that_cross_constituents(source: tuple[object, ...], target: tup
     assert translator(rules, weights, narrow).translate(forest).text == "A B C D"
 
 
+@pytest.mark.parametrize("limit", [2**31 - 1, 2**32 - 1])
+def test_phrases_cross_constituents_with_any_span_limit(limit: int) -> None:
+    rules = [*PHRASES, ForestRule(("b", "c"), ("BC",), phrase=True)]
+    forest = ParseForest.from_tree(Tree.parse(CROSSED))
+    options = SearchOptions(crossing_phrases=True, pop_limit=0, span_limit=limit)
+    found = translator(rules, {"p": 1.0, "pseudo": -9.0, "glue": -1.0}, options)
+    assert found.translate(forest).text == "A BC D"
+    assert found.translate("a b c d").text == "A BC D"
+
+
 def test_a_chain_of_fifty_thousand_unary_nodes() -> None:
     depth = 50_000
     tree = Tree.parse("(X " * depth + "w" + ")" * depth)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 import random
+import re
 import struct
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +17,7 @@ from arpa import Model, to_arpa
 from treeglot import FormatError, UsageError, _core
 from treeglot._core import write_sections
 from treeglot.lm import NgramModel, compile_ngram, load_ngram
+from treeglot.lm.ngram import RestWarning, install_ngram
 
 
 def large_model(words: int = 300, ngrams: int = 6000) -> Model:
@@ -222,6 +224,31 @@ def test_a_pickled_model_is_opened_as_it_was(folder: Path, tmp_path: Path) -> No
     assert pickle.loads(pickle.dumps(compiled)).layout == "small"
     used = load_ngram(folder / "fast", wait=False)
     assert pickle.loads(pickle.dumps(used)).opened == {"verify": True, "wait": False}
+
+
+@pytest.mark.parametrize("layout", ["fast", "small"])
+def test_missing_rest_costs_are_reported_once(folder: Path, tmp_path: Path, texts: list[str], layout: str) -> None:
+    assert load_ngram(folder / layout).core.has_rests
+    content = _core.read_sections(str(folder / layout), "ngram-lm", 1)
+    del content["rests"]
+    old = tmp_path / "old"
+    write_sections(str(old), "ngram-lm", 1, content)
+    said = rf"^{re.escape(str(old))} has no rest costs; compile it again for a better search$"
+    with pytest.warns(RestWarning, match=said) as caught:
+        model = load_ngram(old)
+    assert len(caught) == 1
+    assert not model.core.has_rests
+    assert scores(pickle.loads(pickle.dumps(model)), texts) == scores(load_ngram(folder / layout), texts)
+    with pytest.warns(RestWarning, match=said) as caught:
+        install_ngram(old, tmp_path / "installed")
+    assert len(caught) == 1
+    assert (tmp_path / "installed").read_bytes() == old.read_bytes()
+
+
+def test_a_model_of_order_1_needs_no_rest_costs(tmp_path: Path) -> None:
+    (tmp_path / "x.arpa").write_text(to_arpa([{ngram: (prob, None) for ngram, (prob, _) in large_model()[0].items()}]))
+    compile_ngram(tmp_path / "x.arpa", tmp_path / "lm.bin")
+    assert not load_ngram(tmp_path / "lm.bin").core.has_rests  # a warning would fail here
 
 
 def test_models_in_memory_are_not_pickled(folder: Path) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crafted_files import FAST, RULES, SMALL, Content, crafted, large_table, small_table
+from crafted_files import FAST, RULES, SMALL, Content, crafted, large_table, put, small_table
+from neural_models import random_model
 from small_lm import ARPA
 from small_table import table
 
@@ -81,6 +82,45 @@ def test_a_thread_finds_damage_that_no_sentence_uses(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"they are in its section 'rule.features'"):
         while time.monotonic() < end:
             background.translate("unknown words")
+
+
+def flip_a_bit(path: Path, section: str, at: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[data.index(_core.read_sections(str(path), "neural-joint", 2)[section]) + at] ^= 1
+    path.write_bytes(data)
+
+
+def put_nan(path: Path, section: str, at: int) -> None:
+    """With right checksums."""
+    content = _core.read_sections(str(path), "neural-joint", 2)
+    put("f", section, at // 4, math.nan)(content)
+    _core.write_sections(str(path), "neural-joint", 2, content)
+
+
+@pytest.mark.threads
+@pytest.mark.parametrize("section", ["source.embeddings", "tables", "output"])
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [(flip_a_bit, "they are in its section '{}'"), (put_nan, "its section '{}' has a number that is not finite")],
+)
+def test_a_thread_finds_damage_of_a_network_that_no_sentence_uses(
+    tmp_path: Path, section: str, damage: Callable[[Path, str, int], None], problem: str
+) -> None:
+    words = [f"w{i}" for i in range(8000)]
+    path = tmp_path / "joint.bin"
+    random_model(words, words).write(str(path))
+    row = 4 * (32 if section != "source.embeddings" else 16)  # bytes
+    damage(path, section, 4000 * row)
+    assert path.stat().st_size > 1 << 20
+    rule, weights = table(("X", "a", "b", -1.0)), {"p": 1.0, "neural": 1.0}
+    on_use = Translator(rule, weights, neural=_core.JointModel.open(str(path), ON_USE))
+    for _ in range(20):
+        assert str(on_use.translate("a")) == "b"
+    background = Translator(rule, weights, neural=_core.JointModel.open(str(path), BACKGROUND))
+    end = time.monotonic() + 120
+    with pytest.raises(FormatError, match=problem.format(section)):
+        while time.monotonic() < end:
+            background.translate("a")
 
 
 def test_translations_are_the_same(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ def lm_classes(
         Path, typer.Option("--out", "-o", help="Where lines WORD CLASS go; - is standard output."), FILE
     ] = Path("-"),
     options: Annotated[Any, Fields("treeglot.lm.classes", "ClassOptions")] = None,
-    memory: Annotated[str, typer.Option(help="Memory for bigrams; the rest goes through the disk.")] = "2G",
+    memory: Annotated[str, typer.Option(help="Memory for bigrams, at least 4M; the rest is on disk.")] = "2G",
     scratch: Annotated[
         Path | None, HERE, typer.Option(help="The folder for data that does not fit into memory.")
     ] = None,

@@ -33,7 +33,7 @@ def parse_values(command: Any, context: Any, arguments: Sequence[str], annotatio
             context.params[parameter.name] = convert(annotations[parameter.name], value)
         except ValueError as error:
             raise typer.BadParameter(str(error), ctx=context, param=parameter) from error
-        _check(parameter.name, annotations[parameter.name], context.params[parameter.name])
+        _check(max(parameter.opts, key=len), annotations[parameter.name], context.params[parameter.name])
     if rest:
         context.fail(f"Got unexpected extra argument(s) ({' '.join(rest)})")
 
@@ -73,8 +73,8 @@ def _plain(kind: Any) -> Any:
     return _plain(others[0]) if types.NoneType in get_args(kind) else kind
 
 
-def _check(name: str, kind: Any, value: Any) -> None:
-    """Refuse a number outside the range that its annotation has."""
+def _check(option: str, kind: Any, value: Any) -> None:
+    """Refuse a number outside the range that its annotation has. `option` is its name on the command line."""
     for extra in getattr(kind, "__metadata__", ()):
         if isinstance(extra, ParameterInfo) and (extra.min is not None or extra.max is not None):
-            Range(least=extra.min, most=extra.max).check(name, value)
+            Range(least=extra.min, most=extra.max).check(option, value)

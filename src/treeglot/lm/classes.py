@@ -79,7 +79,7 @@ def learn_classes(
 
     Each word in turn goes to the class where the likelihood is highest, until none moves (Martin, Liermann and Ney
     1998). Bigrams beyond `memory` are in files in the folder `scratch`, by default the system's; the words of the text
-    come on top. The result depends on the text alone.
+    come on top. Less than `4M` has the effect of `4M`. The result depends on the text alone.
 
     >>> lines = ["the dog sleeps", "the cat sleeps", "a dog runs", "a cat runs", "the cat runs", "a dog sleeps"]
     >>> made = learn_classes(lines, ClassOptions(classes=3))

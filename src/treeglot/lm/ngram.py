@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -33,6 +34,10 @@ Ids: TypeAlias = "npt.NDArray[np.uint32]"
 
 TEXTS_AT_A_TIME = 10_000
 KENLM_MAGIC = b"mmap lm http://kheafield.com/code"
+
+
+class RestWarning(UserWarning):
+    """A compiled model of an earlier version has no rest costs, so a search with it finds less."""
 
 
 class WordScore(NamedTuple):
@@ -221,7 +226,7 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     def __reduce__(self) -> tuple[Any, ...]:
         if self.path is None:
             raise TypeError("a model that was compiled in memory cannot be pickled; write it and load the file")
-        return partial(load_ngram, self.path, **self.opened), ()
+        return partial(_open, self.path, **self.opened), ()
 
 
 def load_ngram(path: PathLike, *, layout: Layout = "fast", verify: bool = True, wait: bool = True) -> NgramModel:
@@ -229,12 +234,14 @@ def load_ngram(path: PathLike, *, layout: Layout = "fast", verify: bool = True, 
 
     `layout` is that of what is compiled here. A compiled file is read through when it is opened. `verify=False` opens
     it without that; damage then goes unnoticed. `wait=False` opens a large file at once. What a translation uses is
-    then verified when it is used, and damage raises `FormatError` there.
+    then verified when it is used, and damage raises `FormatError` there. A compiled file without rest costs, which an
+    earlier version made, has a `RestWarning`.
     """
-    name = os.fspath(path)
-    if _is_compiled(path):
-        return NgramModel(_core.NgramModel.open(name, opening(verify, wait)), name, verify=verify, wait=wait)
-    return NgramModel(_read_arpa(path).finish(_layout(layout)), name, layout=layout)
+    model = _open(path, layout=layout, verify=verify, wait=wait)
+    if model.order > 1 and not model.core.has_rests:
+        problem = f"{model.path} has no rest costs; compile it again for a better search"
+        warnings.warn(problem, RestWarning, stacklevel=2)
+    return model
 
 
 def install_ngram(path: PathLike, out: PathLike, *, memory: str | int = "2G") -> None:
@@ -314,6 +321,14 @@ def train_compiled(
         training = train_ngram(text, order, memory=memory, classes=classes, out=arpa, **options)
         compile_ngram(arpa, out, memory=memory, classes=classes)
     return training
+
+
+def _open(path: PathLike, *, layout: Layout = "fast", verify: bool = True, wait: bool = True) -> NgramModel:
+    """The model of a file, without warnings: copies from pickles are those of a model that had them."""
+    name = os.fspath(path)
+    if _is_compiled(path):
+        return NgramModel(_core.NgramModel.open(name, opening(verify, wait)), name, verify=verify, wait=wait)
+    return NgramModel(_read_arpa(path).finish(_layout(layout)), name, layout=layout)
 
 
 def _is_compiled(path: PathLike) -> bool:
