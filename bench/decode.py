@@ -10,12 +10,13 @@ translates the input five times and says what memory is resident after each: it 
 pop limit how often the best score that any of them found is reached, and by how much it is missed.
 
 --rests compares the language model with a copy that has no rest costs. Both take turns, and times are medians of
---rounds. It needs --rules, --lm and --weights.
+--rounds. It needs --rules, --lm and --weights, and a compiled table.
 
 python bench/decode.py --limit models/hiero=test.zh models/c2s=test.zh.forest --pops 50,200 --sentences 300
 
 --limit compares the time of a search with the time of its n-gram queries. It records them and asks them again in a bare
-loop. It needs a build that counts: cmake --preset count && cmake --build --preset count.
+loop. It needs a build that counts: cmake --preset count && cmake --build --preset count. Each model has one language
+model: queries do not say which model they are for.
 """
 
 import argparse
@@ -25,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
@@ -40,11 +42,20 @@ from treeglot.decode.translator import Source
 from treeglot.decode.weights import read_weights
 from treeglot.foreign import ForeignTranslator, read_foreign_weights, read_grammar
 from treeglot.lm import load_ngram
+from treeglot.lm.ngram import RestWarning
 from treeglot.models import Model, load
 from treeglot.rules import compile_table, open_table
 
 BATCH = 500
 RECORDED = 20  # sentences whose queries are kept at once: some 60 MB
+_FILES = ("rules", "format", "filter", "lm", "weights")
+# Options without effect, by the option that makes them so, and those that it needs.
+UNUSED = {
+    "limit": ("rests", "model", *_FILES, "span_limit", "per_source", "threads", "errors", "out", "compile_into"),
+    "rests": ("model", "format", "filter", "threads", "errors", "out", "compile_into"),
+    "model": _FILES,
+}
+NEEDED = {"rests": ("rules", "lm", "weights"), "compile_into": ("rules",), "rules": ("weights",)}
 
 
 def main() -> None:
@@ -69,9 +80,14 @@ def main() -> None:
     add_option(parser)
     parser.add_argument("--compile-into", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    check_options(parser)
     if arguments.limit:
+        if wrong := [str(given) for given in arguments.input if not all(str(given).rpartition("="))]:
+            parser.error(f"{wrong[0]!r} is no input of --limit; expected MODEL=FILE")
         compare_with_limit(arguments)
         return
+    if arguments.model is None and arguments.rules is None:
+        parser.error("there are no rules; expected --model or --rules")
     if len(arguments.input) > 1:
         parser.error("several inputs; expected one, or --limit")
     arguments.input = arguments.input[0]
@@ -118,6 +134,24 @@ def main() -> None:
             print(f"round {turn}: {resident():.3f} GB resident, {own():.3f} GB without mapped files", flush=True)
 
 
+def check_options(parser: argparse.ArgumentParser) -> None:
+    """Refuse options that have no effect beside others, and those that lack others."""
+    names = [action.dest for action in parser._actions]
+    given = vars(parser.parse_args(namespace=argparse.Namespace(**dict.fromkeys(names))))  # None: not given
+
+    def called(name: str) -> str:
+        return "--" + name.replace("_", "-")
+
+    for name, unused in UNUSED.items():
+        if given[name] is not None and (extra := [called(other) for other in unused if given[other] is not None]):
+            parser.error(f"{', '.join(extra)} beside {called(name)}; expected it alone, since they have no effect")
+    for name, needed in NEEDED.items():
+        if name == "rules" and given["compile_into"] is not None:
+            continue  # it needs no weights
+        if given[name] is not None and (missing := [called(other) for other in needed if given[other] is None]):
+            parser.error(f"{called(name)} without {', '.join(missing)}; expected all of them")
+
+
 def compare(
     scores: dict[int, list[float]], texts: dict[int, list[str]]
 ) -> tuple[list[dict[str, Any]], list[list[float]]]:
@@ -146,7 +180,9 @@ def compare_rests(arguments: argparse.Namespace, lines: list[str], folder: Path)
         sys.exit(f"{arguments.lm} has no rest costs; expected a model that this version compiled")
     _core.write_sections(str(folder / "lm.bin"), "ngram-lm", 1, sections)
     table, weights = open_table(arguments.rules), read_weights(arguments.weights)
-    models = [load_ngram(folder / "lm.bin"), load_ngram(arguments.lm)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RestWarning)  # that is the comparison
+        models = [load_ngram(folder / "lm.bin"), load_ngram(arguments.lm)]
     names = [f"{how}: {what}" for how in ("without", "with") for what in ("CPU ms a sentence", "mean model score")]
     rows = []
     for pops in map(int, arguments.pops.split(",")):
@@ -177,6 +213,7 @@ def compare_with_limit(arguments: argparse.Namespace) -> None:
     for given in arguments.input:
         folder, _, file = str(given).rpartition("=")
         model = load(folder, wait=True)
+        check_language_model(folder, model.translator)
         sources = list(islice(model.read(Path(file)), arguments.sentences))
         for pops in map(int, arguments.pops.split(",")):
             options = replace(model.translator.options, pop_limit=pops)
@@ -185,6 +222,8 @@ def compare_with_limit(arguments: argparse.Namespace) -> None:
                 found = model.translator.with_search(options).translate_batch(sources)
                 times.append(1000 * sum(t.seconds for t in found) / len(sources))
             queries, limit, counts = replayed(model, options, sources)
+            if queries == 0:
+                sys.exit(f"{folder}: the search of {file} asked the language model nothing; expected n-gram queries")
             score = sum(t.score for t in found) / len(found)
             each = [counts[name] / len(sources) for name in ("candidates", "states", "misses")]
             took = median(times)
@@ -192,6 +231,15 @@ def compare_with_limit(arguments: argparse.Namespace) -> None:
             print(*(f"{cell:12.2f}" if isinstance(cell, float) else f"{cell!s:>12}" for cell in row), flush=True)
             rows.append(row)
     record(arguments.json, columns, rows)
+
+
+def check_language_model(name: str, translator: Translator) -> None:
+    """Refuse what has no language model, or several: all queries are asked again of one."""
+    if translator.lm is None:
+        sys.exit(f"{name} has no language model; expected one")
+    if translator.lms:
+        more = ", ".join(translator.lms)
+        sys.exit(f"{name} has further language models: {more}; expected one, since their queries are not told apart")
 
 
 def replayed(model: Model, options: SearchOptions, sources: list[Source]) -> tuple[float, float, dict[str, int]]:

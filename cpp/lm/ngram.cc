@@ -33,8 +33,7 @@ NgramModel::NgramModel(Sections sections)
   if (has_rests) rests_ = sections_->unverified<float>("rests");
   const std::size_t words = vocabulary_.size();
   if (order() < 1 || order() > kMaxNgramOrder || unigrams_.size() != words || facts_->begin_sentence >= words ||
-      facts_->end_sentence >= words || facts_->layout > NgramLayout::small ||
-      (has_rests && rests_.size() != words))
+      facts_->end_sentence >= words || facts_->layout > NgramLayout::small || (has_rests && rests_.size() != words))
     sections_->fail("is damaged: its section 'model' contradicts the others");
   if (sections_->has("classes")) {
     classed_ = Vocabulary(*sections_, "classed");

@@ -18,7 +18,7 @@ namespace treeglot {
 namespace {
 
 constexpr std::size_t kRecent = std::size_t{1} << 22;
-constexpr std::size_t kBuffer = std::size_t{1} << 20;  // bytes of a file that are read or written at once
+constexpr std::size_t kBuffer = std::size_t{1} << 20;       // bytes of a file that are read or written at once
 constexpr std::size_t kLeastMemory = std::size_t{1} << 22;  // so that a run has a megabyte, and runs stay few
 constexpr std::int64_t kMostClasses = 4096;
 constexpr double kLeastGain = 1e-7;  // below it a word stays: sums are not exact

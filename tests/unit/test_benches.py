@@ -9,6 +9,8 @@ from benches import BENCH, load_bench
 
 from treeglot import sample
 from treeglot.cli import main
+from treeglot.decode import Translator
+from treeglot.models import load
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in BENCH.glob("*.py")))
@@ -55,3 +57,51 @@ def test_a_benchmark_writes_its_table(
     assert (len(table["columns"]), len(table["rows"])) == (columns, rows)
     text = load_bench("render")["table_text"](tmp_path / "table.json")
     assert len(text.splitlines()) == rows + 4  # the head, the rule below it, and the origin after a blank line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (
+            ["--limit", "hiero=test.zh", "--lm", "x", "--threads", "1"],
+            "--lm, --threads beside --limit; expected it alone",
+        ),
+        (["--limit", "hiero=test.zh", "--span-limit", "20"], "--span-limit beside --limit; expected it alone"),
+        (["--limit", "hiero=test.zh", "--rests"], "--rests beside --limit; expected it alone"),
+        (["--limit", "test.zh"], "'test.zh' is no input of --limit; expected MODEL=FILE"),
+        (["--rests", "test.zh", "--errors", "--out", "x"], "--errors, --out beside --rests; expected it alone"),
+        (["--rests", "test.zh", "--weights", "x"], "--rests without --rules, --lm; expected all of them"),
+        (["test.zh", "--model", "hiero", "--lm", "x"], "--lm beside --model; expected it alone"),
+        (["test.zh", "--rules", "x"], "--rules without --weights; expected all of them"),
+        (["test.zh"], "there are no rules; expected --model or --rules"),
+    ],
+)
+def test_decode_refuses_options_without_effect(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["decode.py", *arguments])
+    with pytest.raises(SystemExit):
+        load_bench("decode")["main"]()
+    assert f"error: {problem}" in capsys.readouterr().err
+
+
+def test_the_limit_of_a_search_is_that_of_one_language_model(corpus: Path) -> None:
+    check = load_bench("decode")["check_language_model"]
+    model = load(corpus / "hiero").translator
+    check("hiero", model)
+    with pytest.raises(SystemExit, match="hiero has no language model; expected one"):
+        check("hiero", Translator(model.table, model.weights))
+    with pytest.raises(SystemExit, match="hiero has further language models: more; expected one"):
+        check("hiero", Translator(model.table, model.weights, model.lm, lms={"more": model.lm}))
+
+
+def test_rest_costs_are_compared_without_warnings(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(corpus)
+    files = ["--rules", "hiero/rules.table", "--lm", "hiero/lm.bin", "--weights", "hiero/weights.txt"]
+    asked = ["test.zh", "--rests", *files, "--pops", "5,20", "--json", str(tmp_path / "table.json")]
+    monkeypatch.setattr(sys, "argv", ["decode.py", *asked])
+    load_bench("decode")["main"]()
+    table = json.loads((tmp_path / "table.json").read_text())
+    assert (len(table["columns"]), len(table["rows"])) == (5, 2)
