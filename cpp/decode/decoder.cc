@@ -481,11 +481,11 @@ void Decoder::meet(const TargetConstraints& constraints, const Terms& terms, Mat
   if (constraints.empty() && !terms.forbidden.empty()) {
     matched.input.lenient = true;
     matched.forest = matcher_->match(matched.input, worker.cache, worker.glue);
-    if (!restricted()) throw std::runtime_error("no derivation is without a forbidden phrase");
+    if (!restricted()) throw std::invalid_argument("no derivation is without a forbidden phrase");
     matched.forest.notes.emplace_back("every translation has a forbidden phrase; source words pass through");
     return;
   }
-  throw std::runtime_error("no derivation meets the constraints");
+  throw std::invalid_argument("no derivation meets the constraints");
 }
 
 void Decoder::search(const Source& source, const SharedConstraints& constraints, const Terms& terms, bool best_only,

@@ -52,7 +52,8 @@ def everything(decoder: Decoder, source: Any, terms: Terms) -> Translation:
 def keeps_away(source: Any, hypothesis: Any, spans: list[tuple[int, int]]) -> bool:
     """Whether no hierarchical phrase or glue on a forest covers words of a span, as none covers a forced term."""
     glued = [s for s in hypothesis.derivation.steps if s.local and s.children > 1 and not s.parse_edges]
-    steps = glued + [s for s in hypothesis.derivation.steps if not s.local and "[X," in s.source]
+    phrases = [s for s in hypothesis.derivation.steps if not s.local and "(" not in s.source]
+    steps = glued + [s for s in phrases if "[" in s.source]
     apart = all(step.span[1] <= begin or end <= step.span[0] for step in steps for begin, end in spans)
     return apart or not isinstance(source, ParseForest)
 
