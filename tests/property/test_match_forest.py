@@ -36,14 +36,11 @@ def test_exact_search_finds_every_derivation_in_order(case: tuple[ParseForest, l
         assert total == pytest.approx(hypothesis.score, abs=1e-4)
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
-@given(cases(most_variables=2))
-def test_phrases_have_variables_for_nodes_and_sequences(case: tuple[ParseForest, list[ForestRule]]) -> None:
-    forest, rules = case
-    expected = Twin(forest, rules).all()
+def has_the_derivations_of_its_twin(forest: ParseForest, rules: list[ForestRule], *, crossing: bool) -> None:
+    expected = Twin(forest, rules, crossing=crossing).all()
     if len(expected) > 3000:
         return
-    [found] = decoder(rules).translate_batch([forest], len(expected) + 1, False, 1)
+    [found] = decoder(rules, crossing=crossing).translate_batch([forest], len(expected) + 1, False, 1)
     assert not found.problem and not found.notes
     scores = [hypothesis.score for hypothesis in found.hypotheses]
     assert scores == pytest.approx(sorted((made.score for made in expected), reverse=True), abs=1e-4)
@@ -52,6 +49,12 @@ def test_phrases_have_variables_for_nodes_and_sequences(case: tuple[ParseForest,
         total = sum(WEIGHTS[name] * value for name, value in hypothesis.features.items())
         assert total == pytest.approx(hypothesis.score, abs=1e-4)
         assert forest.tree_with(hypothesis.derivation.parse_edges()).words == forest.words
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@given(cases(most_variables=2))
+def test_phrases_have_variables_for_nodes_and_sequences(case: tuple[ParseForest, list[ForestRule]]) -> None:
+    has_the_derivations_of_its_twin(*case, crossing=False)
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
@@ -59,19 +62,7 @@ def test_phrases_have_variables_for_nodes_and_sequences(case: tuple[ParseForest,
 def test_phrases_on_other_spans_fill_variables_and_stand_side_by_side(
     case: tuple[ParseForest, list[ForestRule]],
 ) -> None:
-    forest, rules = case
-    expected = Twin(forest, rules, crossing=True).all()
-    if len(expected) > 3000:
-        return
-    [found] = decoder(rules, crossing=True).translate_batch([forest], len(expected) + 1, False, 1)
-    assert not found.problem and not found.notes
-    scores = [hypothesis.score for hypothesis in found.hypotheses]
-    assert scores == pytest.approx(sorted((made.score for made in expected), reverse=True), abs=1e-4)
-    assert Counter(tree_of(h) for h in found.hypotheses) == Counter(made.piece[:3] for made in expected)
-    for hypothesis in found.hypotheses:
-        total = sum(WEIGHTS[name] * value for name, value in hypothesis.features.items())
-        assert total == pytest.approx(hypothesis.score, abs=1e-4)
-        assert forest.tree_with(hypothesis.derivation.parse_edges()).words == forest.words
+    has_the_derivations_of_its_twin(*case, crossing=True)
 
 
 @settings(max_examples=150)
