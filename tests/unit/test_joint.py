@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,11 @@ def test_it_is_at_least_as_good_as_each_part_by_its_own_score(joint: Model, part
         sources = zip(alone.read(parts / file), joint.read(parts / "zh.tree"), strict=True)
         for line, tree in [(line, tree) for line, tree in sources if len(tree.words) < 8][:12]:
             assert exact.translate(tree).score >= part.translate(line).score - 1e-3
+
+
+def test_it_takes_search_options_of_any_part(joint: Model) -> None:
+    options = replace(joint.translator.options, max_combinations=1)
+    assert joint.with_search(options).translator.options.max_combinations == 1
 
 
 def test_terms_and_constraints_hold_for_all_grammars(joint: Model, parts: Path) -> None:

@@ -127,16 +127,20 @@ def test_refusals(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert not (tmp_path / "model" / "model.toml").exists()
 
 
-def test_only_kinds_of_forests_have_crossing_phrases(
+def test_options_of_other_kinds_searches_are_refused(
     corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*arguments(corpus, tmp_path / "model"), "--set", "search.crossing_phrases=true"]) == 2
-    problem = "search.crossing_phrases is true, which a hiero model makes no use of; expected a kind of forests"
+    problem = "search.crossing_phrases is True, which a hiero model makes no use of; expected False, the value it has"
     assert problem in capsys.readouterr().err
+    others = {"dependency_trees": 2, "max_combinations": 1, "forest_margin": 3.0}
     for kind in (KINDS[name] for name in BUILT_IN):
-        options = kind.options(search=SearchOptions(crossing_phrases=True))
-        with nullcontext() if kind in C2D_KINDS else pytest.raises(UsageError, match="crossing_phrases"):
-            kind.validate(options)
+        dependents = {"dep2str": {"dependency_trees"}, "dep2str-aug": {"dependency_trees", "max_combinations"}}
+        own = {"crossing_phrases", "forest_margin"} if kind in C2D_KINDS else dependents.get(kind.name, set())
+        for name, value in ({"crossing_phrases": True} | others).items():
+            options = kind.options(search=SearchOptions(**{name: value}))
+            with nullcontext() if name in own else pytest.raises(UsageError, match=f"search.{name} is {value}"):
+                kind.validate(options)
 
 
 def test_a_kind_says_what_it_needs(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

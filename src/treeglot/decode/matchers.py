@@ -6,7 +6,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from treeglot._core import (
@@ -83,6 +83,30 @@ def match_dependents(heads: HeadTable | None = None, dependency_models: Models =
 def match_augmented(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
     """The same with phrases on parts of a relation, whose features are `phrase_` and the name of one of the table's."""
     return lambda features, options: HeadDependentsMatcher(features, heads, options, True)
+
+
+_OF_CHARTS: frozenset[str] = frozenset()  # theirs serve all kinds, whose sentences may have no parse
+_OF_FORESTS = frozenset({"forest_margin", "step_limit", "pseudo_structures", "crossing_phrases"})
+_OF_DEPENDENTS = frozenset({"max_combinations", "pseudo_structures", "dependency_trees"})
+OWN_OPTIONS: Mapping[Callable[..., Setup], frozenset[str]] = {
+    match_strings: _OF_CHARTS,
+    match_labels: _OF_CHARTS,
+    match_forests: _OF_FORESTS,
+    match_dependents: frozenset({"dependency_trees"}),
+    match_augmented: _OF_DEPENDENTS,
+}
+"""The options of the search that only some matchers read, by matcher."""
+
+
+def unused_options(matcher: Callable[..., Setup]) -> frozenset[str]:
+    """The options of the search that a matcher makes no use of. Nothing is known of those of other packages.
+
+    >>> sorted(unused_options(match_dependents))
+    ['crossing_phrases', 'forest_margin', 'max_combinations', 'pseudo_structures', 'step_limit']
+    """
+    if matcher not in OWN_OPTIONS:
+        return frozenset()
+    return frozenset().union(*OWN_OPTIONS.values()) - OWN_OPTIONS[matcher]
 
 
 def match_joint(setups: Sequence[Setup]) -> Setup:

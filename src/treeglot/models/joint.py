@@ -101,6 +101,7 @@ def joint_kind(parts: Mapping[str, Kind]) -> Kind:
         extractor="",
         files=(),
         translates=("source",) if leading is None else leading.translates,
+        matcher=match_joint,
         needs=Needs() if leading is None else Needs(source=leading.needs.source),
     )
 

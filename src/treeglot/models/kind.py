@@ -15,7 +15,8 @@ from treeglot.corpus import Corpus, Needs
 from treeglot.corpus.files import is_parsed, option_name
 from treeglot.corpus.parses import as_forest
 from treeglot.corpus.sources import read_sources
-from treeglot.decode.matchers import Setup, match_forests, match_strings
+from treeglot.decode.matchers import Setup, match_forests, match_strings, unused_options
+from treeglot.decode.search import SearchOptions
 from treeglot.decode.translator import Source
 from treeglot.syntax import Dependency, ParseForest, Tree, heads, read
 from treeglot.syntax.head_style import head_style
@@ -106,14 +107,19 @@ class Kind:
             check_options(options.extract, options.score, options.compile)
         elif self.finds_on_demand:
             self._refuse_unused_demand(options)
-        if options.search.crossing_phrases and not self.forests:
-            problem = f"search.crossing_phrases is true, which a {self.name} model makes no use of"
-            raise UsageError(f"{problem}; expected a kind of forests, such as c2d", ("search", "crossing_phrases"))
+        self.check_search(options.search, self.options().search)
         text = [name for name, column in COLUMNS.items() if column.holds == "text"]
         try:
             options.compile.check(COLUMNS.keys() - text, text)
         except UsageError as error:
             raise UsageError(f"compile.{error}", ("compile", *error.key)) from error
+
+    def check_search(self, given: SearchOptions, usual: SearchOptions) -> None:
+        """Refuse a change of search options that the kind makes no use of."""
+        for name in sorted(unused_options(self.matcher)):
+            if getattr(given, name) != getattr(usual, name):
+                problem = f"search.{name} is {getattr(given, name)!r}, which a {self.name} model makes no use of"
+                raise UsageError(f"{problem}; expected {getattr(usual, name)!r}, the value it has", ("search", name))
 
     def _refuse_unused_demand(self, options: Any) -> None:
         """Refuse options of rules on demand for a model with a rule table."""

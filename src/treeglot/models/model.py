@@ -379,7 +379,8 @@ class Model:
         return made
 
     def with_search(self, options: SearchOptions) -> Model:
-        """The same model, searched otherwise."""
+        """The same model, searched otherwise. Options that its kind makes no use of must stay as they are."""
+        self.reader.kind.check_search(options, self.translator.options)
         return self._with(self.translator.with_search(options))
 
     def with_glossary(self, glossary: Terminology | None) -> Model:
