@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,10 +129,19 @@ def _make(connection: duckdb.DuckDBPyConnection, made: Sequence[Statement], uses
     for i, statement in enumerate(made):
         connection.execute(f"CREATE OR REPLACE TEMP TABLE {statement.name} AS {statement.sql}")
         alive.append(statement.name)
-        later = " ".join(each.sql for each in uses[i + 1 :])
-        for name in [n for n in alive if not re.search(rf"\b{n}\b", later)]:
+        for name in unread(alive, uses[i + 1 :]):
             connection.execute(f"DROP TABLE {name}")
             alive.remove(name)
+
+
+def unread(names: Iterable[str], statements: Iterable[Statement]) -> list[str]:
+    """The names that none of the statements reads.
+
+    >>> unread(["counts", "sums"], [Statement("best", "SELECT row FROM sums s")])
+    ['counts']
+    """
+    later = " ".join(statement.sql for statement in statements)
+    return [name for name in names if not re.search(rf"\b{name}\b", later)]
 
 
 def _check(path: Path) -> None:

@@ -21,7 +21,7 @@ from uuid import uuid4
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.shards import R, S, T
 from treeglot.rules.columns import reading
-from treeglot.rules.engines import Statement
+from treeglot.rules.engines import Statement, unread
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,28 +72,36 @@ class Spark:
             self._session = None
 
     def run(self, files: Mapping[str, Sequence[Path]], statements: Sequence[Statement]) -> Iterator[pa.RecordBatch]:
-        """The rows of the last statement."""
+        """The rows of the last statement.
+
+        Each statement writes its rows to files, and those after it read them. So Spark can delete what it has shuffled
+        before: a frame that it persists would hold on to it. The rows of a statement go when no other reads them.
+        """
         import pyarrow.parquet as pq
 
         session = self.session
         first = next(path for paths in files.values() for path in paths)
-        result = first.resolve().parent / f".spark-{uuid4().hex}"
-        kept = []
+        folder = first.resolve().parent / f".spark-{uuid4().hex}"
+        alive = []
         try:
             with self._naming_errors("scoring the rules"):
                 for name, paths in files.items():
                     session.read.parquet(*(_path(path) for path in paths)).createOrReplaceTempView(name)
-                for statement in statements[:-1]:
-                    kept.append(session.sql(statement.sql).persist())
-                    kept[-1].createOrReplaceTempView(statement.name)
-                session.sql(statements[-1].sql).write.parquet(result.as_uri())
-            for path in sorted(result.glob("part-*.parquet")):
+                for i, statement in enumerate(statements):
+                    rows = folder / statement.name
+                    session.sql(statement.sql).write.parquet(rows.as_uri(), compression="zstd")
+                    session.read.parquet(_path(rows)).createOrReplaceTempView(statement.name)
+                    alive.append(statement.name)
+                    for name in unread(alive[:-1], statements[i + 1 :]):
+                        session.catalog.dropTempView(name)
+                        shutil.rmtree(folder / name)
+                        alive.remove(name)
+                    session.sparkContext._jvm.System.gc()  # has Spark find the shuffles that nothing refers to
+            for path in sorted(folder.glob(f"{statements[-1].name}/part-*.parquet")):
                 with reading(path), pq.ParquetFile(path) as file:
                     yield from file.iter_batches()
         finally:
-            for frame in kept:
-                frame.unpersist()
-            shutil.rmtree(result, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
 
     def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
         """The values of `function(shared, item)` for each item, in order. Each item is a task."""
@@ -142,6 +150,7 @@ class Spark:
             "spark.ui.showConsoleProgress": "false",
             "spark.executorEnv.PYTHONPATH": path,
             "spark.log.level": "ERROR",
+            "spark.io.compression.codec": "zstd",  # shuffles of a million pairs take half the disk of lz4's
             **self.settings,
         }
         builder = SparkSession.builder.master(self.master).appName("treeglot")
