@@ -333,11 +333,12 @@ void bind_extractors(nb::module_& m) {
       .def(
           "__init__",
           [](GhkmExtractor* self, std::shared_ptr<Bitext> bitext, std::shared_ptr<ForestBank> forests,
-             Dependencies dependencies, nb::handle options) {
+             Dependencies dependencies, nb::handle options, const Given<Dependency>& phrases) {
             new (self) GhkmExtractor(std::move(bitext), held<const ForestBank>(std::move(forests)),
-                                     kept(std::move(dependencies)), read_options<GhkmOptions>(options));
+                                     kept(std::move(dependencies)), read_options<GhkmOptions>(options), phrases.values);
           },
-          "bitext"_a, "forests"_a, "dependencies"_a.none(), "options"_a);
+          "bitext"_a, "forests"_a, "dependencies"_a.none(), "options"_a, "phrases"_a = nb::tuple(),
+          "`phrases` are dependency trees, with tags, of target phrases that were parsed on their own.");
   nb::class_<PhraseKindCounter, Extractor>(m, "PhraseKindCounter",
                                            "Counts phrase pairs that are constituents, and takes no rules.")
       .def(

@@ -26,7 +26,8 @@ struct Input {
   const Bitext& bitext;
   const ForestBank& forests;
   const DependencyBank* dependencies;
-  std::span<const Symbol> tag_labels;  // the label of each tag
+  const PhraseTrees& phrases;
+  std::span<const Symbol> tag_labels, phrase_tag_labels;  // the label of each tag
   const GhkmOptions& options;
   const Symbols& labels;
 };
@@ -47,6 +48,7 @@ class PairExtractor {
   void take_fragments(const ParseForest& forest, Occurrences& out, GhkmCounts& counts);
   void find_spans(const ParseForest& forest);
   void take_phrases(Occurrences& out, GhkmCounts& counts);
+  bool write_parsed(const PhrasePair& phrase);
   void take_gappy(Occurrences& out, GhkmCounts& counts);
   bool is_well_formed(Span target) const {
     return structures_ && structures_->of(target).kind != Structure::Kind::ill_formed;
@@ -61,6 +63,9 @@ class PairExtractor {
   std::optional<Structures> structures_;
   Heads heads_;
   std::vector<Symbol> node_labels_, tags_;
+  std::span<const Symbol> target_;
+  std::vector<std::int32_t> parsed_heads_;  // of a phrase's parse, at the places of its words in the sentence
+  std::vector<Symbol> parsed_tags_;
   RuleWriter writer_;
   std::vector<Span> holes_;
   std::vector<RuleVariable> variables_;
@@ -131,8 +136,9 @@ void PairExtractor::read_notes(std::size_t pair, const ParseForest& forest) {
       if (tag != Symbols::kNone) tags_.push_back(input_.tag_labels[tag]);
     }
   }
+  target_ = input_.bitext.target(pair);
   writer_.assign({.source = input_.bitext.source(pair),
-                  .target = input_.bitext.target(pair),
+                  .target = target_,
                   .links = input_.bitext.links(pair),
                   .frontier = &links_,
                   .heads = input_.options.structure ? heads_ : Heads{},
@@ -239,6 +245,24 @@ void PairExtractor::find_spans(const ParseForest& forest) {
   spans_.erase(std::ranges::unique(spans_).begin(), spans_.end());
 }
 
+// Writes a phrase with the structure and tags of its own parse, if it has one.
+bool PairExtractor::write_parsed(const PhrasePair& phrase) {
+  const Span target = phrase.target;
+  const auto found = input_.phrases.find(target_.subspan(target.begin, target.size()));
+  if (!found) return false;
+  parsed_heads_.assign(target_.size(), Dependency::kNoHead);
+  parsed_tags_.assign(target_.size(), 0);
+  const Heads heads = input_.phrases.trees().heads(*found);
+  const auto tags = input_.phrases.trees().tags(*found);
+  const auto first = static_cast<std::int32_t>(target.begin);
+  for (std::size_t word = 0; word < heads.size(); ++word) {
+    parsed_heads_[target.begin + word] = heads[word] < 0 ? heads[word] : heads[word] + first;
+    parsed_tags_[target.begin + word] = input_.phrase_tag_labels[tags[word]];
+  }
+  writer_.write_as(parsed_heads_, parsed_tags_, [&] { writer_.write(0, phrase, {}); });
+  return true;
+}
+
 void PairExtractor::take_phrases(Occurrences& out, GhkmCounts& counts) {
   phrases_.clear();
   append_phrase_pairs(links_, {input_.options.max_phrase, kNoLimit, kNoLimit, input_.options.phrase_loose}, phrases_);
@@ -250,8 +274,12 @@ void PairExtractor::take_phrases(Occurrences& out, GhkmCounts& counts) {
     ++counts.phrases;
     counts.phrases_well_formed += well_formed ? 1 : 0;
     counts.phrases_on_nodes += on_nodes ? 1 : 0;
-    writer_.write(0, phrase, {});
-    if (!well_formed) writer_.mark_ill_formed();
+    if (!well_formed && input_.options.structure && write_parsed(phrase)) {
+      ++counts.phrases_parsed;
+    } else {
+      writer_.write(0, phrase, {});
+      if (!well_formed) writer_.mark_ill_formed();
+    }
     out.add(writer_.rule(), kCountUnit);
   }
 }
@@ -284,11 +312,13 @@ void PairExtractor::extract(std::size_t pair, Occurrences& out, GhkmCounts& coun
 }  // namespace
 
 GhkmExtractor::GhkmExtractor(std::shared_ptr<const Bitext> bitext, std::shared_ptr<const ForestBank> forests,
-                             std::shared_ptr<const DependencyBank> dependencies, const GhkmOptions& options)
+                             std::shared_ptr<const DependencyBank> dependencies, const GhkmOptions& options,
+                             std::span<const Dependency* const> phrases)
     : CountingExtractor(std::move(bitext)),
       forests_(std::move(forests)),
       dependencies_(std::move(dependencies)),
-      options_(options) {
+      options_(options),
+      phrases_(this->bitext(), phrases) {
   this->bitext().check_size(forests_->size(), "forests");
   if (dependencies_) this->bitext().check_size(dependencies_->size(), "dependency trees");
   const bool needed = options.well_formed || options.structure || options.phrases == GhkmOptions::Phrases::well_formed;
@@ -302,6 +332,8 @@ GhkmExtractor::GhkmExtractor(std::shared_ptr<const Bitext> bitext, std::shared_p
   if (options.structure) {
     for (Symbol tag = 0; tag < dependencies_->tag_names().size(); ++tag)
       tag_labels_.push_back(labels_.intern(dependencies_->tag_names().text(tag)));
+    for (Symbol tag = 0; tag < phrases_.trees().tag_names().size(); ++tag)
+      phrase_tag_labels_.push_back(labels_.intern(phrases_.trees().tag_names().text(tag)));
   }
   for (Symbol label = 0; label < forests_->labels().size(); ++label) labels_.intern(forests_->labels().text(label));
 }
@@ -309,7 +341,8 @@ GhkmExtractor::GhkmExtractor(std::shared_ptr<const Bitext> bitext, std::shared_p
 Strings GhkmExtractor::labels() const { return texts_of(labels_); }
 
 GhkmExtractor::Worker GhkmExtractor::worker() const {
-  return work_of(PairExtractor({bitext(), *forests_, dependencies_.get(), tag_labels_, options_, labels_}));
+  return work_of(PairExtractor(
+      {bitext(), *forests_, dependencies_.get(), phrases_, tag_labels_, phrase_tag_labels_, options_, labels_}));
 }
 
 }  // namespace treeglot

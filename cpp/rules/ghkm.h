@@ -11,6 +11,7 @@
 #include "rules/extractor.h"
 #include "rules/forest_bank.h"
 #include "rules/ghkm_fragments.h"
+#include "rules/phrase_trees.h"
 
 namespace treeglot {
 
@@ -36,8 +37,8 @@ struct GhkmOptions {
 struct GhkmCounts {
   static constexpr auto kNames = std::to_array<std::string_view>(
       {"pairs", "unparsed", "unlinked", "no_tree", "nodes", "frontier", "minimal", "composed", "phrases",
-       "phrases_well_formed", "phrases_on_nodes", "gappy", "minimal_too_large", "minimal_capped", "composed_too_large",
-       "composed_capped", "attachments_capped"});
+       "phrases_well_formed", "phrases_parsed", "phrases_on_nodes", "gappy", "minimal_too_large", "minimal_capped",
+       "composed_too_large", "composed_capped", "attachments_capped"});
   std::uint64_t pairs = 0;     // read
   std::uint64_t unparsed = 0;  // of them without a forest that has a parse,
   std::uint64_t unlinked = 0;  // without links,
@@ -48,6 +49,7 @@ struct GhkmCounts {
   std::uint64_t composed = 0;
   std::uint64_t phrases = 0;
   std::uint64_t phrases_well_formed = 0;  // of them, where dependencies are given
+  std::uint64_t phrases_parsed = 0;       // of them, ill-formed ones with the tree of a parse of their own
   std::uint64_t phrases_on_nodes = 0;     // of them, on nodes or on neighbouring children
   std::uint64_t gappy = 0;                // hierarchical phrases
   std::uint64_t minimal_too_large = 0, minimal_capped = 0, composed_too_large = 0, composed_capped = 0;  // FragmentCuts
@@ -57,11 +59,14 @@ struct GhkmCounts {
 class GhkmExtractor final : public CountingExtractor<GhkmCounts> {
  public:
   // `dependencies` of the target sides are needed for structures, else they may be null. Extraction
-  // refuses a forest or dependency tree with other words than its sentence.
+  // refuses a forest or dependency tree with other words than its sentence. `phrases` are trees of target phrases that
+  // were parsed on their own: an ill-formed phrase with the words of one has its structure and tags.
   GhkmExtractor(std::shared_ptr<const Bitext> bitext, std::shared_ptr<const ForestBank> forests,
-                std::shared_ptr<const DependencyBank> dependencies, const GhkmOptions& options);
+                std::shared_ptr<const DependencyBank> dependencies, const GhkmOptions& options,
+                std::span<const Dependency* const> phrases = {});
 
-  Strings labels() const override;  // X, the tags of dependencies if structures are kept, labels of forests
+  // X, the tags of dependencies and parsed phrases if structures are kept, labels of forests
+  Strings labels() const override;
 
  private:
   Worker worker() const override;
@@ -69,8 +74,9 @@ class GhkmExtractor final : public CountingExtractor<GhkmCounts> {
   std::shared_ptr<const ForestBank> forests_;
   std::shared_ptr<const DependencyBank> dependencies_;
   GhkmOptions options_;
+  PhraseTrees phrases_;
   Symbols labels_;
-  std::vector<Symbol> tag_labels_;  // the label of each tag
+  std::vector<Symbol> tag_labels_, phrase_tag_labels_;  // the label of each tag
 };
 
 }  // namespace treeglot

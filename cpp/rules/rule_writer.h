@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/span.h"
@@ -106,6 +107,15 @@ class RuleWriter {
   }
   // Words with variables between them, in any order, all within `target`; and their structure.
   void write_target(Span target, std::span<const RuleVariable> variables);
+  // Calls write() with other heads and tags of the target words.
+  template <class Write>
+  void write_as(Heads heads, std::span<const Symbol> tags, const Write& write) {
+    const Heads own_heads = std::exchange(pair_.heads, heads);
+    const std::span<const Symbol> own_tags = std::exchange(pair_.tags, tags);
+    write();
+    pair_.heads = own_heads;
+    pair_.tags = own_tags;
+  }
   // Marks the structure of the target side as ill-formed: it has a number more than there are symbols.
   void mark_ill_formed() {
     if (!pair_.heads.empty()) code::append(target_, 1);

@@ -2540,7 +2540,10 @@ class HeadDependentsExtractor(Extractor):
 class GhkmExtractor(Extractor):
     """Takes rules from forests and their translations."""
 
-    def __init__(self, bitext: Bitext, forests: ForestBank, dependencies: DependencyBank | None, options: object) -> None: ...
+    def __init__(self, bitext: Bitext, forests: ForestBank, dependencies: DependencyBank | None, options: object, phrases: Sequence[Dependency] = ()) -> None:
+        """
+        `phrases` are dependency trees, with tags, of target phrases that were parsed on their own.
+        """
 
 class PhraseKindCounter(Extractor):
     """Counts phrase pairs that are constituents, and takes no rules."""

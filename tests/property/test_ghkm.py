@@ -1,9 +1,11 @@
 """Extraction from forests against a slow twin written from the definitions of the c2d page."""
 
 import math
+import tempfile
 from collections import defaultdict
 from dataclasses import replace
 from itertools import combinations, pairwise, product
+from pathlib import Path
 
 import extraction
 import numpy as np
@@ -16,7 +18,7 @@ from syntax_strategies import few_labels, forests, mild_scores
 
 from treeglot.graph import prune
 from treeglot.rules.ghkm import GhkmOptions
-from treeglot.syntax import Alignment, Dependency
+from treeglot.syntax import Alignment, Dependency, write
 
 BIG = 10**6
 
@@ -89,7 +91,8 @@ def well_formed(heads, begin, end):
 class Slow:
     """A pair, cut wherever the definitions allow."""
 
-    def __init__(self, forest, dependency, links, o):
+    def __init__(self, forest, dependency, links, o, parsed=()):
+        self.parsed = parsed  # trees of phrases
         self.o, self.heads, self.links = o, dependency.heads, links
         self.target, self.tags = dependency.words, dependency.tags
         self.forest = forest.prune(o.prune)
@@ -244,7 +247,16 @@ class Slow:
                 good = well_formed(self.heads, k, m) is not None
                 if good or self.o.phrases == "all":
                     source = " ".join(escaped(self.forest.words[w]) for w in range(i, j))
-                    yield source, *self.side((k, m), [], {w: w - i for w in range(i, j)}, not good)
+                    side = self.side((k, m), [], {w: w - i for w in range(i, j)}, not good)
+                    yield source, *(side if good else self.own_structure(self.target[k:m], side))
+
+    def own_structure(self, words, side):
+        """The target side of an ill-formed phrase, with the structure and tags of the first parse of its words."""
+        found = [tree for tree in self.parsed if tree.words == words]
+        if not found or not self.o.structure:
+            return side
+        structure = " ".join(str(head + 1) for head in found[0].heads)
+        return side[0], structure, " ".join(found[0].tags), side[3]
 
     def covered(self):
         """The spans of constituents and, if wanted, of neighbouring children."""
@@ -319,6 +331,43 @@ def rows_of(pairs, o, threads=1):
         (r.source, r.target, r.structure, r.labels, r.alignment): (r.units, r.occurrences) for r in rows
     }  # fmt: skip
     return found, counts, labels
+
+
+@st.composite
+def phrase_trees(draw: st.DrawFn):
+    """Parses of phrases: projective trees, some of them with several roots or with words that no sentence has."""
+    words = draw(st.lists(st.sampled_from(["x", "y", "[", "z(", "w"]), min_size=1, max_size=3))
+    heads = [draw(st.sampled_from([-1, *range(word)])) for word in range(len(words))]
+    tags = [draw(st.sampled_from(["N", "T"])) for _ in words]
+    tree = Dependency(words, heads, tags)
+    assume(tree.is_projective())
+    return tree
+
+
+@settings(max_examples=100)
+@given(st.lists(parsed_pairs(), min_size=1, max_size=2), options, st.lists(phrase_trees(), max_size=8))
+def test_parsed_phrases_have_structures_of_their_own(pairs, o, parsed):
+    o = replace(o, well_formed=True, structure=True, phrases="all")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "phrases.conllu"
+        write(path, parsed)
+        found, counts, _ = rows_of(pairs, replace(o, phrase_dependencies=path))
+    times = defaultdict(int)
+    own = 0
+    for pair in pairs:
+        if not usable(*pair, o):
+            continue
+        slow, plain = Slow(*pair, o, parsed), Slow(*pair, o)
+        for rule, before in zip(slow.phrases(), plain.phrases(), strict=True):
+            times[rule] += 1
+            own += rule[2] != before[2]
+        for rule in [rule for rule, _, _ in slow.rules()] + list(slow.hierarchical()):
+            times[rule] += 1
+    assert {rule: n for rule, (_, n) in found.items()} == times
+    assert counts["phrases_parsed"] == own
+    assert counts["phrases"] == counts["phrases_well_formed"] + own + sum(
+        n for (_, target, structure, *_), n in times.items() if len(structure.split()) > len(target.split())
+    )
 
 
 def with_structure(o, structure):

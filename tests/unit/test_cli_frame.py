@@ -250,7 +250,7 @@ def test_help_lists_the_commands_in_order_and_imports_little() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stderr == "[]\n"
-    listed = re.findall(r"^([A-Z].*):$|^  (\w[\w-]*(?: \w+)*)  ", done.stdout, re.MULTILINE)
+    listed = re.findall(r"^([A-Z].*):$|^  (\w[\w-]*(?: [\w-]+)*)  ", done.stdout, re.MULTILINE)
     shown = [stage or command for stage, command in listed]
     assert shown == [*(text for stage, names in app.COMMANDS.items() for text in (stage, *names)), "Options"]
 

@@ -2,20 +2,23 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import bush
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from extraction import bitext, pairs_of
 
-from treeglot import Alignment, Dependency, ParseForest, Tree, UsageError
+from treeglot import Alignment, Dependency, FormatError, ParseForest, Tree, UsageError
 from treeglot._core import DependencyBank, ForestBank, GhkmExtractor, ScoreKind
 from treeglot.corpus.parses import as_forest
 from treeglot.graph import Builder, Hypergraph
 from treeglot.rules import compile_table, extract, score_rules
+from treeglot.rules.find import ill_formed_phrases
 from treeglot.rules.ghkm import RULE_SETS, GhkmOptions, RuleKinds, rule_kinds
-from treeglot.syntax.formats import read_forests
+from treeglot.syntax.formats import read_forests, write
 
 MINIMAL = {
     # source, target, structure
@@ -114,6 +117,63 @@ def test_phrases(tmp_path):
     assert found["c2d"] - found["c2d-s2d"] == {("jǔxíng", "held a", "0 0 1")}  # ill-formed: a number more
     assert ("jǔxíng le huìtán", "held a talk", "0 3 1") in found["c2d-s2d"]
     assert all(p[2] is None for name in ("c2s", "c2s-wf", "c2s-wf-s2s") for p in found[name])
+
+
+def phrase_file(folder, *trees):
+    path = folder / "phrases.conllu"
+    write(path, trees)
+    return path
+
+
+def test_a_parsed_phrase_has_its_own_structure(tmp_path):
+    held = Dependency(["held", "a"], [-1, 0], ["VB", "XX"])
+    other = Dependency(["a", "talk"], [-1, 0], ["VB", "XX"])  # which is no ill-formed phrase
+    options = replace(RULE_SETS["c2d"], phrase_dependencies=phrase_file(tmp_path, other, held))
+    table, plain = rows(tmp_path, options), rows(tmp_path / "plain", RULE_SETS["c2d"])
+    assert sides(table) - sides(plain) == {("jǔxíng", "held a", "0 1")}
+    assert sides(plain) - sides(table) == {("jǔxíng", "held a", "0 0 1")}
+    [found] = [r for r in table if r["target"] == "held a"]
+    assert (found["labels"], found["alignment"]) == ("VB XX", "0-0 0-1")
+    facts = json.loads((tmp_path / "counts/extraction.json").read_text())
+    assert facts["counts"]["phrases_parsed"] == 1
+    assert facts["options"]["phrase_dependencies"] == str(tmp_path / "phrases.conllu")
+    assert ill_formed_phrases(tmp_path / "plain/rules.parquet") == ["held a"]
+    assert ill_formed_phrases(tmp_path / "rules.parquet") == []
+
+
+def test_parses_of_phrases_that_are_no_trees(tmp_path):
+    """Cycles and missing heads leave the phrase as it is; several roots float."""
+    for heads in ([1, 0], [-1, Dependency.NO_HEAD]):
+        path = phrase_file(tmp_path, Dependency(["held", "a"], heads, ["VB", "XX"]))
+        table = rows(tmp_path / str(heads), replace(RULE_SETS["c2d"], phrase_dependencies=path))
+        assert ("jǔxíng", "held a", "0 0 1") in sides(table)
+    path = phrase_file(tmp_path, Dependency(["held", "a"], [-1, -1], ["VB", "XX"]))
+    table = rows(tmp_path / "roots", replace(RULE_SETS["c2d"], phrase_dependencies=path))
+    assert ("jǔxíng", "held a", "0 0") in sides(table)
+
+
+def test_refused_parses_of_phrases(tmp_path):
+    path = phrase_file(tmp_path, Dependency(["held", "a"], [-1, 0]))
+    with pytest.raises(FormatError, match=r"phrases.conllu.*tree 1: it has no tags"):
+        rows(tmp_path, replace(RULE_SETS["c2d"], phrase_dependencies=path))
+    for name in ("c2s", "c2d-s2d", "c2s-wf-s2s"):
+        with pytest.raises(UsageError, match="phrase_dependencies"):
+            rows(tmp_path, replace(RULE_SETS[name], phrase_dependencies=path))
+    with pytest.raises(ValueError, match="'held' first, has no tags"):
+        GhkmExtractor(
+            bitext([PAIR]), ForestBank(math.inf), DependencyBank(), RULE_SETS["c2d"], [Dependency(["held"], [-1])]
+        )
+    rows(tmp_path, RULE_SETS["c2s"])
+    table = pq.read_table(tmp_path / "rules.parquet")
+    pq.write_table(table.drop_columns(["structure"]), tmp_path / "plain.parquet")
+    with pytest.raises(FormatError, match="no column structure"):
+        ill_formed_phrases(tmp_path / "plain.parquet")
+
+
+def test_escaped_words_of_ill_formed_phrases(tmp_path):
+    columns = {"target": ["\\) a", "\\\\ b", "[X,1] c"], "structure": ["0 0 1", "0 0 1", "0 0 1"]}
+    pq.write_table(pa.table({**columns, "variables": pa.array([0, 0, 1], pa.uint8())}), tmp_path / "rules.parquet")
+    assert ill_formed_phrases(tmp_path / "rules.parquet") == [") a", "\\ b"]
 
 
 def test_facts(tmp_path):

@@ -11,12 +11,14 @@ import pytest
 
 from treeglot import sample
 from treeglot.base.errors import FormatError
+from treeglot.base.files import read_json
 from treeglot.cli import main
 from treeglot.corpus import Corpus
 from treeglot.lm import load_dependency
-from treeglot.models import train
+from treeglot.models import load, train
 from treeglot.models.c2d import C2D_KINDS
 from treeglot.models.kinds import find_kind
+from treeglot.rules.find import ill_formed_phrases
 from treeglot.syntax import Alignment, heads, write
 from treeglot.syntax.constituents import to_dependencies
 from treeglot.syntax.formats import read_forests, read_text
@@ -117,6 +119,35 @@ def test_training_and_translating_by_command(corpus: Path, tmp_path: Path, capsy
     text.write_text("他 来 了\n")
     assert main(["translate", str(tmp_path / "model"), str(text)]) == 0
     assert "no parse, translated by phrases and glue: 1 of 1 sentences" in capsys.readouterr().err
+
+
+def test_phrases_are_parsed_by_commands(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The commands of docs/forests.md: all ill-formed phrases of the first model have structures in the second."""
+    trees = ["--source-forests", corpus / "zh.forest.jsonl", "--target-trees", corpus / "en.tree"]
+    command = ["train", "c2d", *trees, "--alignments", corpus / "links.align"]
+    phrases = tmp_path / "phrases"
+    parser = ["parser", "train", corpus / "en.tree", "--cycles", 0, "--out", tmp_path / "grammar"]
+    for each in (
+        [*command, "--out", tmp_path / "plain"],
+        parser,
+        ["analyse", "ill-formed", tmp_path / "plain", "--out", phrases],
+        ["parse", tmp_path / "grammar", phrases, "--trees", "--to", "brackets", "--out", f"{phrases}.tree"],
+        ["convert", f"{phrases}.tree", f"{phrases}.conllu", "--heads", "english"],
+        [*command, "--set", f"extract.phrase_dependencies={phrases}.conllu", "--out", tmp_path / "parsed"],
+    ):
+        assert main(list(map(str, each))) == 0
+    before, after = (read_json(tmp_path / name / "extraction.json")["counts"] for name in ("plain", "parsed"))
+    ill_formed = before["phrases"] - before["phrases_well_formed"]
+    assert after == before | {"phrases_parsed": ill_formed}
+    assert ill_formed > 0
+    said = f"{ill_formed:,} ill-formed phrases have the structures of their own parses, 0 have none"
+    assert said in capsys.readouterr().err
+    assert phrases.read_text().splitlines() == ill_formed_phrases(tmp_path / "plain/rules.parquet")
+    assert ill_formed_phrases(tmp_path / "parsed/rules.parquet") == []
+    model = load(tmp_path / "parsed")
+    assert all(found.text for found in model.translate_batch(model.read(corpus / "zh.forest.jsonl")))
+    assert main(["analyse", "ill-formed", str(corpus)]) == 2
+    assert "has no rules.parquet" in capsys.readouterr().err
 
 
 def test_bad_corpora_are_refused(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

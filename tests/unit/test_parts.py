@@ -15,8 +15,10 @@ from treeglot.rules import EXTRACTORS, extract, score_rules
 from treeglot.rules import parts as rules_parts
 from treeglot.rules.engines import DuckDB
 from treeglot.rules.extract import extractor
+from treeglot.rules.find import ill_formed_phrases
 from treeglot.rules.hiero import HieroOptions
 from treeglot.rules.parts import extract_in_parts
+from treeglot.syntax import Dependency, write
 
 
 def table(extraction, path: Path) -> bytes:
@@ -37,6 +39,26 @@ def test_parts_give_the_table_of_the_whole(case: str, tmp_path: Path) -> None:
         assert (folder / file).read_bytes() == (whole.folder / file).read_bytes()
     assert table(found, tmp_path / "parts.parquet") == expected
     assert not list(folder.glob("*.shard"))
+
+
+def test_parts_read_the_parses_of_phrases(tmp_path: Path) -> None:
+    name, options, parses = CASES["c2d"]
+    pairs, said, tables = pairs_with(parses), [], []
+    table(extract(name, pairs, tmp_path / "plain", options), tmp_path / "plain.parquet")
+    phrases = [line.split() for line in ill_formed_phrases(tmp_path / "plain.parquet")]
+    options = dataclasses.replace(options, phrase_dependencies=tmp_path / "phrases.conllu")
+    for tag in ("new", "other"):  # another file of the same name: all parts are made again
+        heads = [list(range(-1, len(words) - 1)) for words in phrases]
+        trees = [Dependency(words, chain, [tag] * len(words)) for words, chain in zip(phrases, heads, strict=True)]
+        write(tmp_path / "phrases.conllu", trees)
+        whole = extract(name, pairs, tmp_path / "whole", options)
+        found = extract_in_parts(name, pairs, tmp_path / "parts", options, DuckDB(), shard=19, report=said.append)
+        assert found.counts == whole.counts
+        assert found.counts["phrases_parsed"] > 0
+        tables.append(table(found, tmp_path / "parts.parquet"))
+        assert tables[-1] == table(whole, tmp_path / "whole.parquet")
+    assert tables[0] != tables[1]
+    assert not said
 
 
 def test_one_part_gives_the_table_of_the_whole(tmp_path: Path) -> None:

@@ -432,9 +432,9 @@ def read_json(path: PathLike, **fields: type) -> dict[str, Any]:
 
 
 def write_json(path: PathLike, value: Any) -> None:
-    """Write a value as JSON."""
+    """Write a value as JSON; paths in it become text."""
     with write_binary(path) as stream:
-        stream.write(json.dumps(value, indent=1).encode() + b"\n")
+        stream.write(json.dumps(value, indent=1, default=os.fspath).encode() + b"\n")
 
 
 def parse_json(text: str | bytes, file: str, line: int = 0, /, **fields: type) -> dict[str, Any]:

@@ -40,7 +40,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "Explain": ("why", "concordance", "rules", "confidence"),
     "Correct": ("learn", "undo", "check-corrections", "compact", "add-pairs"),
     "Serve": ("serve", "serve keys add", "serve keys list", "serve keys remove"),
-    "Judge": ("score", "compare-dependencies", "analyse phrases", "analyse rewrites"),
+    "Judge": ("score", "compare-dependencies", "analyse phrases", "analyse ill-formed", "analyse rewrites"),
     "Experiments": ("plan", "run", "verify"),
 }
 GROUPS = {

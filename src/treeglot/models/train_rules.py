@@ -145,6 +145,11 @@ def _report_extraction(facts: Mapping[str, Any], pairs: Pairs, says: str, report
     """Report the numbers of pairs and rules."""
     _report_pairs(facts["counts"], pairs, report)
     report("rules extracted and counted" + (f": {says.format(**facts)}" if says else ""))
+    if facts["options"].get("phrase_dependencies"):
+        counts = facts["counts"]
+        parsed, well_formed = counts["phrases_parsed"], counts["phrases_well_formed"]
+        left = counts["phrases"] - well_formed - parsed
+        report(f"{parsed:,} ill-formed phrases have the structures of their own parses, {left:,} have none")
 
 
 def _report_pairs(counts: Mapping[str, int], pairs: Pairs, report: Callable[[str], None]) -> None:

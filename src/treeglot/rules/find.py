@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from treeglot._core import escaped_word
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike
 from treeglot.rules.columns import reading
@@ -83,3 +84,26 @@ def find_rules(
         named = {name: float(value) for name, value in zip(numbers, rest, strict=True) if value is not None}
         found.append(FoundRule(lhs, one, other, alignment, named))
     return int(total), found
+
+
+def ill_formed_phrases(rules: PathLike) -> list[str]:
+    """The target phrases of a table (Parquet) whose dependency structures are ill-formed, sorted."""
+    import duckdb
+    import pyarrow.parquet as pq
+
+    with reading(rules):
+        if "structure" not in pq.read_schema(rules).names:
+            raise FormatError(str(rules), 0, "has no column structure; expected rules with dependency structures")
+    marked = "len(string_split(structure, ' ')) = len(string_split(target, ' ')) + 1"
+    connection = duckdb.connect()
+    try:
+        query = f"SELECT DISTINCT target FROM read_parquet(?) WHERE variables = 0 AND {marked} ORDER BY target"
+        rows = connection.execute(query, [str(rules)]).fetchall()
+    finally:
+        connection.close()
+    return [" ".join(map(_plain, target.split(" "))) for [target] in rows]
+
+
+def _plain(word: str) -> str:
+    """A word of a rule's side as text has it."""
+    return word[1:] if word.startswith("\\") and escaped_word(word[1:]) == word else word

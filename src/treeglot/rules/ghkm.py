@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Literal
 
 from treeglot._core import DependencyBank, GhkmExtractor
-from treeglot.base.errors import OptionError, UsageError
+from treeglot.base.errors import FormatError, OptionError, UsageError
 from treeglot.base.options import Options, option
 from treeglot.corpus.pairs import Pair
 from treeglot.rules.collect import collect
 from treeglot.rules.engines import DuckDB, Engine, Statement
 from treeglot.rules.extract import Extracting, Extraction, extractor
+from treeglot.syntax import Dependency
+from treeglot.syntax.formats import read_dependencies
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,6 +29,9 @@ class GhkmOptions(Options):
     structure: bool = option(False, "keep the dependency structures of target sides, and their tags")
     phrases: Literal["none", "all", "well-formed"] = option("all", "phrases taken over the spans of forest nodes")
     all_spans: bool = option(False, "phrases without variables over any span, not over nodes alone")
+    phrase_dependencies: Path | None = option(
+        None, "parses of target phrases, as dependencies with tags: ill-formed phrases have their structures"
+    )
     max_phrase: int = option(7, "source words of a phrase", least=1, unlimited=True)
     phrase_loose: int = option(-1, "unaligned target words at the ends of a phrase", least=0, unlimited=True)
     sequences: bool = option(False, "phrases over neighbouring children of a node, too")
@@ -72,14 +78,29 @@ def ghkm(pairs: Iterable[Pair], options: GhkmOptions, threads: int) -> Extractin
 
     Target dependencies are needed for well-formed rules and phrases.
     """
+    parsed = [] if options.phrase_dependencies is None else _phrase_trees(options.phrase_dependencies, options)
     found = collect(pairs, prune=options.prune, threads=threads)
     trees = found.target_dependencies
     if trees is None and (options.well_formed or options.phrases == "well-formed"):
         if len(found.bitext):
             raise UsageError("well-formed rules and phrases take the dependency trees of the target sides")
         trees = DependencyBank()
-    core = GhkmExtractor(found.bitext, found.forests, trees, options)
+    core = GhkmExtractor(found.bitext, found.forests, trees, options, parsed)
     return Extracting(core, labels=options.structure, roots=True)
+
+
+def _phrase_trees(path: Path, options: GhkmOptions) -> list[Dependency]:
+    """The trees of phrases without crossing arcs. A phrase with a cycle, or a word without a head, has none."""
+    if not options.structure or options.phrases != "all":
+        problem = f"phrase_dependencies is {path}; they are of rules that keep structures and have all phrases"
+        raise UsageError(f"{problem}, such as those of c2d", ("phrase_dependencies",))
+    found = []
+    for number, tree in enumerate(read_dependencies(path), 1):
+        if len(tree) and not tree.tags:
+            raise FormatError(str(path), 0, f"tree {number}: it has no tags; expected a tag for each word")
+        if not tree.cycle() and not (tree.heads == Dependency.NO_HEAD).any():
+            found.append(tree if tree.is_projective() else tree.projectivise()[0])
+    return found
 
 
 @dataclasses.dataclass(frozen=True)

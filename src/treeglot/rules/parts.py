@@ -21,6 +21,7 @@ import numpy.typing as npt
 from treeglot._core import Bitext, Extractor, LexicalTable, Vocabulary, VocabularyBuilder
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.files import PathLike, read_json, write_binary, write_json
+from treeglot.base.options import file_options
 from treeglot.base.program import program
 from treeglot.base.shards import Shard, pack
 from treeglot.corpus.pairs import Pair
@@ -48,6 +49,7 @@ class Shared:
     alone: bool  # there is one part
     memory: int
     threads: int
+    files: tuple[str, ...] = ()  # digests of files that options name
     keys: tuple[bytes, ...] = ()
     digest: str = ""  # of the program and of all of it that changes counts
 
@@ -106,6 +108,10 @@ def extract_in_parts(
         len(shards) == 1,
         memory // at_once,
         max(1, threads // at_once),
+        tuple(
+            blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()
+            for path in file_options(type(options), vars(options)).values()
+        ),
     )
     if empty.keyed:
         found = engine.map(find_keys, shared, shards)
