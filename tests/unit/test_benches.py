@@ -105,3 +105,25 @@ def test_rest_costs_are_compared_without_warnings(
     load_bench("decode")["main"]()
     table = json.loads((tmp_path / "table.json").read_text())
     assert (len(table["columns"]), len(table["rows"])) == (5, 2)
+
+
+def test_text_of_a_second_language_model_has_nothing_near_tests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "test.en").write_text("the old man sees a dog .\nthe the the\n")
+    lines = [
+        "An old man.",
+        "The old man sees a dog!",
+        "The old man saw a dog.",
+        "The the the the",
+        "An old man.",
+        "",
+        "The",
+    ]
+    (tmp_path / "more.en").write_text("\n".join(lines) + "\n")
+    command = ["lm_text", str(tmp_path / "more.en"), "--held-out", str(tmp_path / "test.en")]
+    monkeypatch.setattr("sys.argv", [*command, "--out", str(tmp_path / "out.en")])
+    load_bench("lm_text")["main"]()
+    # 5 of 7 words are those of the first sentence, 3 of 4 those of the second: not near
+    assert (tmp_path / "out.en").read_text() == "an old man .\nthe old man saw a dog .\nthe the the the\nthe\n"
+    assert "7 lines, 5 different ones, 4 not near a held-out sentence" in capsys.readouterr().out

@@ -24,9 +24,11 @@ from treeglot.experiment import Pipeline, load_recipe, steps_of
 from treeglot.experiment.pipeline import Planned, Watcher
 from treeglot.experiment.report import page
 from treeglot.experiment.step import Identity, Output
-from treeglot.models import KINDS
+from treeglot.lm.ngram import load_ngram
+from treeglot.models import KINDS, load
 from treeglot.models.hiero import WEIGHTS
 from treeglot.models.kinds import find_kind
+from treeglot.models.train import LM_WEIGHT
 from treeglot.parse import ParsingOptions
 from treeglot.parse.train import ParserTraining
 from treeglot.rules.engines import DuckDB
@@ -241,6 +243,7 @@ def test_a_file_that_is_no_longer_read_is_a_difference() -> None:
         (("[test.one]", '[test."one seed 5"]'), "the test set 'one seed 5' ends as the steps of a seed do"),
         (("order = 3", "ordre = 3"), "unknown option of [lm] 'ordre'; did you mean 'order'?"),
         (("order = 3", "order = 4294967296"), "lm: order is 4294967296; expected 1 to 9"),
+        (("order = 3", "order = 3\nmore = { News = 'x' }"), "lm: more.News is not a name of a language model"),
         (('title = "A <small> sample"', 'baseline = "x"'), "unknown system 'x'"),
         (("[lm]", "[align]\nsymmetrization = 'grow'\n[lm]"), "unknown symmetrisation 'grow'"),
     ],
@@ -437,6 +440,25 @@ def test_a_head_table_of_ones_own_counts_by_its_content(corpus: Path, tmp_path: 
     assert str(refused.value) == f"{recipe}:29: system 'c2d': options.target_heads is 'my.heads'; {wanted}"
 
 
+def test_a_recipe_with_two_language_models(corpus: Path, tmp_path: Path) -> None:
+    """Every system has the feature of the second model, and a change of its text changes what depends on it."""
+    news = tmp_path / "news.en"
+    news.write_text((corpus / "train.en").read_text())
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(RECIPE.replace("order = 3", "order = 3\nmore = { news = 'news.en' }"))
+    pipeline = Pipeline(steps_of(load_recipe(recipe, [corpus, tmp_path])), tmp_path / "work")
+    done = {planned.step.name: planned.folder for planned in pipeline.run()}
+    for system in ("hiero", "c2d"):
+        model = load(done[f"train {system}"])
+        assert {"lm", "lm_news"} <= set(model.translator.features)
+        assert model.weights["lm_news"] == LM_WEIGHT
+    assert load_ngram(done["lm news"] / "lm.bin").order == 3
+    news.write_text("other words\n")
+    changed = [planned.step.name for planned in pipeline.plan() if not planned.done]
+    assert changed[:2] == ["lm news", "train hiero"]
+    assert "lm" not in changed
+
+
 def test_no_other_option_of_a_recipe_is_a_file() -> None:
     """A file in an option must be an input of its step, as an aligner's lexicon is; else its name alone would count."""
     tuners: list[Any] = [METHODS[name] for name in METHODS]
@@ -462,6 +484,16 @@ def test_the_recipes_that_come_with_treeglot_are_well_formed(name: str, kinds: l
     assert [system.kind for system in recipe.system] == kinds
     wanted = {f"{step} {kind}" for step in ("train", "tune") for kind in kinds} | {"score test", "report"}
     assert {step.name for step in steps_of(recipe)} >= wanted
+
+
+@pytest.mark.parametrize(("name", "models"), [("tree-to-tree", {"lm"}), ("two-language-models", {"lm", "lm large"})])
+def test_the_recipes_of_source_and_target_syntax_are_well_formed(name: str, models: set[str]) -> None:
+    recipe = load_recipe(Path(__file__).parents[2] / "recipes" / f"{name}.toml")
+    steps = {step.name: step for step in steps_of(recipe)}
+    for system in ("hiero-20", "t2t-exact", "t2t-fuzzy", "t2t-fuzzy-nested"):
+        assert {given for given in steps[f"train {system}"].inputs if given.startswith("lm")} == models
+        assert f"tune {system} seed 3" in steps
+    assert models <= set(steps)
 
 
 def test_the_recipe_of_compounds_is_well_formed() -> None:

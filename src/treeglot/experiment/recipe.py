@@ -31,6 +31,7 @@ from treeglot.experiment.text import TextRecipe
 from treeglot.lm.train import HIGHEST_ORDER
 from treeglot.models import Kind
 from treeglot.models.kinds import find_kind
+from treeglot.models.model import check_lm_names
 from treeglot.parse.adapters import ADAPTERS
 from treeglot.parse.train import MOST_CYCLES
 from treeglot.tune import LoopOptions
@@ -98,10 +99,19 @@ class ParserSettings(Options):
 
 @dataclass(frozen=True)
 class LmSettings(Options):
-    """The n-gram model that all systems use."""
+    """The n-gram models that all systems use."""
 
     order: int = option(5, "words in the longest n-grams", least=1, most=HIGHEST_ORDER)
     text: Path | None = option(None, "what it is trained on; default: the target sentences")
+    more: dict[str, Path] = option({}, "texts of further models by name; the features are lm_NAME")
+
+    def __post_init__(self) -> None:
+        """Refuses names that make no features."""
+        super().__post_init__()
+        try:
+            check_lm_names(self.more)
+        except UsageError as error:
+            raise UsageError(str(error).replace("lms.", "more.", 1), ("more", *error.key[1:])) from error
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,7 @@ COMPARED = 2000  # trees of a treebank whose words are compared with those of th
 LEAST_AGREEMENT, LEAST_KNOWN = 95.0, 50.0
 LINKS, MENDED = Output("align", "links.align"), Output("mend", "links.align")
 LISTS = {"references": "reference ", "more_alignments": MORE_LINKS}  # fields with several files, and their names
+MORE_LM = "lm "  # before the names of further language models
 OPTION = "options."  # before the names of inputs that are files in a system's options
 
 
@@ -93,7 +94,8 @@ def steps_of(recipe: Recipe) -> list[Step]:
     if mending is not None and any(_of_forests(system) for system in recipe.system):
         steps.append(mending)
     order = recipe.lm.order
-    steps.append(Step("lm", partial(_lm, order), {"text": recipe.lm.text or corpus["target"]}, {"order": order}))
+    texts = {"lm": recipe.lm.text or corpus["target"]} | {f"{MORE_LM}{name}": p for name, p in recipe.lm.more.items()}
+    steps += [Step(name, partial(_lm, order), {"text": text}, {"order": order}) for name, text in texts.items()]
     _tuner(recipe.tune)
     for number, system in enumerate(recipe.system):
         with _blamed(f"system {system.name!r}", "system", number):
@@ -258,6 +260,7 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
     own = _files(system.corpus)
     corpus = corpus | own
     files = {name: corpus[name] for name in training_files(kind, corpus, own)} | {"lm": Output("lm", "lm.bin")}
+    files |= {f"{MORE_LM}{name}": Output(f"{MORE_LM}{name}", "lm.bin") for name in recipe.lm.more}
     # Options that are files count by what is in them, as all files do, not by their names.
     named = file_options(kind.options, system.options)
     files |= {f"{OPTION}{name}": Path(path) for name, path in named.items()}
@@ -502,6 +505,7 @@ def _train(
         task.out,
         from_table(kind.options, placed),
         lm=task.inputs["lm"],
+        lms={name.removeprefix(MORE_LM): path for name, path in task.inputs.items() if name.startswith(MORE_LM)},
         text=text,
         aligner=task.inputs.get("aligner"),
         parser=own.get("parser", ""),
