@@ -8,6 +8,7 @@ import pytest
 from benches import BENCH, load_bench
 
 from treeglot import sample
+from treeglot.analyse.rewrites import count_rewrites
 from treeglot.cli import main
 from treeglot.decode import Translator
 from treeglot.models import load
@@ -127,3 +128,21 @@ def test_text_of_a_second_language_model_has_nothing_near_tests(
     # 5 of 7 words are those of the first sentence, 3 of 4 those of the second: not near
     assert (tmp_path / "out.en").read_text() == "an old man .\nthe old man saw a dog .\nthe the the the\nthe\n"
     assert "7 lines, 5 different ones, 4 not near a held-out sentence" in capsys.readouterr().out
+
+
+def test_substitutions_by_sentence_add_up_to_those_of_all() -> None:
+    bench = load_bench("rewrites")
+    fired = [
+        {"glue": 2.0, "match_f": 3.0, "nomatch_f": 1.0, "match_e": 4.0, "subst_f[NP→NP]": 3.0, "subst_f[NP→VP]": 1.0},
+        {},  # an empty sentence
+        {"nomatch_f": 2.0, "nomatch_e": 2.0, "subst_f[NP→VP]": 2.0, "subst_e[NN→NP]": 2.0},
+    ]
+    found, whole = bench["counted"](fired), count_rewrites("fuzzy", fired)
+    percentage = bench["Percentage"]()
+    for side in ("source", "target"):
+        for kind in ("glue", "match", "mismatch"):
+            assert percentage.score(found.share(side, kind)) == pytest.approx(whole.share(side, kind))
+        for rewrite in ("NP→NP", "NP→VP", "NN→NP", "X→X"):
+            wanted = pytest.approx(whole.frequency(side, rewrite))
+            assert percentage.score(found.rewrite(side, rewrite)) == wanted
+    assert bench["common_rewrites"]([[found], [found]], "source") == ["NP→NP", "NP→VP"]
