@@ -1,7 +1,9 @@
 """Benchmarks write their figures as tables that the page of results can show."""
 
 import json
+import math
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ from treeglot.analyse.rewrites import count_rewrites
 from treeglot.cli import main
 from treeglot.decode import Translator
 from treeglot.models import load
+from treeglot.parse.brackets import compare
+from treeglot.syntax import ParseForest, Tree
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in BENCH.glob("*.py")))
@@ -146,3 +150,38 @@ def test_substitutions_by_sentence_add_up_to_those_of_all() -> None:
             wanted = pytest.approx(whole.frequency(side, rewrite))
             assert percentage.score(found.rewrite(side, rewrite)) == wanted
     assert bench["common_rewrites"]([[found], [found]], "source") == ["NP→NP", "NP→VP"]
+
+
+def test_grammars_together_keep_what_most_believe_in() -> None:
+    bench = load_bench("grammars")
+    one, two, three = (
+        Tree.parse(text)
+        for text in (
+            "(S (NP (DT a) (NN b)) (VP (VB c) (NP (NN d))))",
+            "(S (NP (DT a) (NN b)) (VP (VB c)) (NP (NN d)))",
+            "(S (NP (DT a)) (VP (NN b) (VB c) (NN d)))",
+        )
+    )
+    forests = [ParseForest.from_tree(tree) for tree in (one, two, three)]
+    for tree, forest in zip((one, two, three), forests, strict=True):  # one grammar gives its own tree
+        found = bench["beliefs"](forest, True)
+        made = bench["tree_of"](bench["chosen"]([found], "mean"), [found], tree.words)
+        assert compare([tree], [made]).f1 == 1.0
+        assert "".join(made.words) == "abcd"
+    spans = [bench["beliefs"](forest, False) for forest in forests]
+    for how in ("mean", "product"):
+        assert bench["chosen"](spans, how) == [(0, 2, ""), (0, 4, "")]
+    both = ParseForest.from_kbest([(math.log(0.6), one), (math.log(0.4), three)])
+    every = both.kbest(100)
+    total = sum(math.exp(score) for score, _ in every)
+    wanted: Counter[tuple[int, int]] = Counter()
+    for score, tree in every:
+        for span in load_bench("gold_spans")["constituent_spans"](tree):
+            wanted[span] += math.exp(score) / total
+    believed = bench["beliefs"](both, False)
+    assert {span[:2]: p for span, p in believed.items()} == pytest.approx(wanted)
+    assert len(every) > 1
+    # In `product`, (1, 3) has odds above 1, too, but crosses what is likelier.
+    assert bench["chosen"]([{(0, 2, ""): 0.6}, {}], "mean") == []
+    sure, unsure = {(0, 2, ""): 0.99, (1, 3, ""): 0.6}, {(0, 2, ""): 0.3, (1, 3, ""): 0.7}
+    assert bench["chosen"]([sure, unsure], "product") == [(0, 2, "")]
