@@ -164,6 +164,8 @@ void bind_sums(nb::module_& m) {
   m.def("graph_outside", released<&outside_in>, "semiring"_a, "graph"_a, "weights"_a.none(), "inside"_a,
         "The outside value of every node.");
   m.def("graph_posteriors", released<&posteriors>, "graph"_a, "scores"_a, "The logarithm of every edge's posterior.");
+  m.def("graph_node_ranks", released<&node_ranks>, "graph"_a, "scores"_a,
+        "By node: the share of nodes with a better derivation.");
 }
 
 // An enumeration with the arrays that it reads, for one thread at a time.

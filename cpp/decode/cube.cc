@@ -1,7 +1,10 @@
 #include "decode/cube.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -13,6 +16,7 @@
 #include "base/hash_index.h"
 #include "base/symbols.h"
 #include "decode/search_counts.h"
+#include "graph/inside_outside.h"
 
 namespace treeglot {
 
@@ -54,13 +58,25 @@ struct Candidate {
   std::uint32_t last_moved;      // the last coordinate that is not 0: see `push_successors`
 };
 
-struct Queued {
-  double priority;
-  std::uint32_t candidate;
-  // A heap keeps the greatest on top; on equal priority the candidate made first wins, for the same result always.
-  friend bool operator<(const Queued& a, const Queued& b) {
-    return a.priority != b.priority ? a.priority < b.priority : a.candidate > b.candidate;
+// A candidate or a hypothesis and its priority, as one number: the greatest comes first. On equal priority the one made
+// first wins, for the same result always. Comparing floats first would be a jump that is hard to predict.
+class Ranked {
+ public:
+  Ranked(double priority, std::uint32_t number) : high_(ordered(priority)), low_(~number) {}
+  std::uint32_t number() const { return ~low_; }
+  friend bool operator<(const Ranked& a, const Ranked& b) { return a.key() < b.key(); }
+
+ private:
+  __extension__ using Key = unsigned __int128;
+  Key key() const { return static_cast<Key>(high_) << 32 | low_; }
+  // Numbers in the order of the floats; 0 and −0 are the same.
+  static std::uint64_t ordered(double value) {
+    const auto bits = std::bit_cast<std::uint64_t>(value + 0.0);
+    return bits ^ (bits >> 63 != 0 ? ~std::uint64_t{0} : std::uint64_t{1} << 63);
   }
+
+  std::uint64_t high_;
+  std::uint32_t low_;
 };
 
 struct Found {  // what came of a candidate
@@ -70,10 +86,29 @@ struct Found {  // what came of a candidate
   double score;
 };
 
+// A hash of `size` bytes, a multiple of 8. Pairs of words do not wait for each other.
+std::uint64_t hash_words(const std::byte* bytes, std::size_t size) {
+  __extension__ using Wide = unsigned __int128;
+  const auto word = [&](std::size_t at) {
+    std::uint64_t value = 0;
+    if (at < size) std::memcpy(&value, bytes + at, sizeof value);
+    return value;
+  };
+  std::uint64_t state = size;
+  for (std::size_t at = 0; at < size; at += 16) {
+    const Wide product =
+        static_cast<Wide>((word(at) + at) ^ 0xa0761d6478bd642fu) * (word(at + 8) ^ 0xe7037ed1a0b428dbu);
+    state ^= static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+  }
+  return hash_number(state);
+}
+
 class CubeSearch {
  public:
   CubeSearch(const TranslationForest& forest, const Scorer& scorer, const SearchOptions& options)
-      : forest_(forest), scorer_(scorer), options_(options), groups_(forest.graph.nodes()) {}
+      : forest_(forest), scorer_(scorer), options_(options), groups_(forest.graph.nodes()) {
+    if (options.pop_limit > 0) rank_nodes();
+  }
 
   SearchForest run() {
     count_search(SearchCount::searches, 1);
@@ -109,7 +144,7 @@ class CubeSearch {
     for (std::size_t pops = 0, limit = pop_limit(node); pops < limit && !queue_.empty(); ++pops) {
       if (pops % 64 == 0 && time_is_up()) break;
       std::pop_heap(queue_.begin(), queue_.end());
-      const std::uint32_t candidate = queue_.back().candidate;
+      const std::uint32_t candidate = queue_.back().number();
       queue_.pop_back();
       push_successors(candidate);
     }
@@ -125,8 +160,8 @@ class CubeSearch {
   void check_that_all_fit(NodeId node) const {
     if (options_.pop_limit != 0 || deadline_ > 0) return;
     double points = 0;
-    for (const Queued& queued : queue_) {
-      const EdgeId edge = candidates_[queued.candidate].edge;
+    for (const Ranked& queued : queue_) {
+      const EdgeId edge = candidates_[queued.number()].edge;
       auto product = static_cast<double>(forest_.alternatives[edge].size());
       for (const NodeId tail : forest_.graph.tails(edge)) product *= groups_[tail].size();
       points += product;
@@ -141,11 +176,27 @@ class CubeSearch {
     }
   }
 
-  // Where a span has several nodes that a matcher ranked, the second gets half of the pops, the third a third.
+  // Ranks the nodes by the best derivation that they are in, if every edge scored what its best rule is expected to.
+  void rank_nodes() {
+    std::vector<double> expected;
+    expected.reserve(forest_.graph.edges());
+    for (EdgeId edge = 0; edge < forest_.graph.edges(); ++edge) {
+      const auto alternatives = forest_.alternatives[edge];
+      double score = alternatives.empty() ? kMinusInfinity : alternatives.front().priority();
+      if (!forest_.edge_value.empty())
+        score += double{scorer_.weights()[forest_.edge_feature_of(edge)]} * finite(forest_.edge_value[edge]);
+      expected.push_back(score);
+    }
+    ranks_ = node_ranks(forest_.graph, expected);
+  }
+
+  // The most promising node gets twice the pops, one in the middle 0.7 times, and the last one a quarter. Where a span
+  // has several nodes that a matcher ranked, the second gets half of this, the third a third.
   std::size_t pop_limit(NodeId node) const {
     if (options_.pop_limit == 0) return std::numeric_limits<std::size_t>::max();
     const std::size_t rank = node < forest_.rank.size() ? forest_.rank[node] : 0;
-    return (options_.pop_limit + rank) / (rank + 1);
+    const double pops = 2.0 * options_.pop_limit * std::exp(-2.0 * ranks_[node]);
+    return static_cast<std::size_t>(std::ceil(pops / static_cast<double>(rank + 1)));
   }
 
   // Each point of a cube has one predecessor: its last coordinate above 0 is one less. So no point is made twice, and
@@ -204,9 +255,9 @@ class CubeSearch {
       return std::string_view(reinterpret_cast<const char*>(node_states_.data()) + begin, bytes);
     };
     const auto next = static_cast<std::uint32_t>(best_.size());
-    const std::uint32_t hypothesis = index_.intern(hash_bytes(view(state_begin)), next, [&](std::uint32_t known) {
-      return view(known * bytes) == view(state_begin);
-    });
+    const std::uint32_t hypothesis =
+        index_.intern(hash_words(node_states_.data() + state_begin, bytes), next,
+                      [&](std::uint32_t known) { return view(known * bytes) == view(state_begin); });
     if (hypothesis == next) {
       best_.push_back(score);
       ahead_.push_back(scorer_.ahead(node_states_.data() + state_begin));
@@ -224,18 +275,16 @@ class CubeSearch {
     order_.clear();
     for (std::uint32_t hypothesis = 0; hypothesis < best_.size(); ++hypothesis)
       order_.emplace_back(promise(hypothesis), hypothesis);
-    std::ranges::sort(order_, [](const auto& a, const auto& b) {
-      return a.first != b.first ? a.first > b.first : a.second < b.second;
-    });
+    std::sort(order_.rbegin(), order_.rend());
     std::size_t kept = order_.size();
     if (options_.beam > 0) kept = std::min<std::size_t>(kept, options_.beam);
     if (options_.threshold > 0)
-      while (kept > 1 && order_[kept - 1].first < order_[0].first - options_.threshold) --kept;
+      while (kept > 1 && promise(order_[kept - 1].number()) < promise(order_[0].number()) - options_.threshold) --kept;
 
     const std::size_t bytes = scorer_.state_bytes();
     const auto begin = static_cast<NodeId>(out_.score.size());
     for (std::uint32_t rank = 0; rank < kept; ++rank) {
-      const std::uint32_t hypothesis = order_[rank].second;
+      const std::uint32_t hypothesis = order_[rank].number();
       out_.score.push_back(best_[hypothesis]);
       const auto state = node_states_.begin() + static_cast<std::ptrdiff_t>(hypothesis * bytes);
       states_.insert(states_.end(), state, state + static_cast<std::ptrdiff_t>(bytes));
@@ -245,7 +294,7 @@ class CubeSearch {
     count_search(SearchCount::states, kept);
     if (!options_.best_only) sort_found();
     for (std::uint32_t rank = 0; rank < kept; ++rank) {
-      const std::uint32_t hypothesis = order_[rank].second;
+      const std::uint32_t hypothesis = order_[rank].number();
       if (options_.best_only) {
         add_edge(found_[hypothesis]);
       } else {
@@ -289,18 +338,19 @@ class CubeSearch {
   double deadline_ = 0;
   SearchForest out_;
   std::vector<Group> groups_;      // by node of the translation forest
+  std::vector<float> ranks_;       // by node of the translation forest
   std::vector<std::byte> states_;  // by hypothesis
 
   // Of the node at hand; kept for their memory.
   std::vector<Candidate> candidates_;
   std::vector<std::uint32_t> coordinates_;
-  std::vector<Queued> queue_;
+  std::vector<Ranked> queue_;
   std::vector<Found> found_;
   std::vector<std::byte> node_states_;
   std::vector<double> best_, ahead_;  // by hypothesis
   HashIndex index_;                   // of hypotheses by their states
   std::vector<std::uint32_t> first_found_, next_, sorted_;
-  std::vector<std::pair<double, std::uint32_t>> order_;  // hypotheses, the most promising first
+  std::vector<Ranked> order_;  // hypotheses, the most promising first
   std::vector<const std::byte*> tail_states_;
 };
 

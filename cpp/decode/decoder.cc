@@ -179,6 +179,7 @@ std::vector<Mark> joined(std::vector<Mark> marks, std::span<const Mark> more, st
 std::vector<std::vector<std::string>> possible(std::span<const std::string> phrases, const TranslationForest& forest,
                                                const Glue& glue) {
   std::vector<std::vector<std::string>> known;
+  if (phrases.empty()) return known;  // the usual case: there is no need to look at the forest
   std::vector<std::int32_t> numbers;  // of all their words
   for (const std::string& phrase : phrases) {
     std::vector<std::string> words = read_sentence(phrase, false).words;

@@ -1,6 +1,8 @@
 #include "graph/inside_outside.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -95,6 +97,23 @@ std::vector<double> posteriors(const Hypergraph& graph, std::span<const double> 
     if (through > kMinusInfinity) posterior[edge] = through - total;
   }
   return posterior;
+}
+
+std::vector<float> node_ranks(const Hypergraph& graph, std::span<const double> scores) {
+  check_scores(graph, scores);
+  const std::vector<double> below = inside<Viterbi>(graph, scores);
+  const std::vector<double> around = outside<Viterbi>(graph, scores, below);
+  // Rounded, since the nodes of one derivation add its scores in different orders.
+  std::vector<float> best;
+  for (NodeId node = 0; node < graph.nodes(); ++node)
+    best.push_back(static_cast<float>(Viterbi::times(below[node], around[node])));
+  std::vector<float> sorted = best;
+  std::ranges::sort(sorted, std::greater());
+  for (float& score : best) {
+    const auto better = std::ranges::lower_bound(sorted, score, std::greater()) - sorted.begin();
+    score = static_cast<float>(better) / static_cast<float>(graph.nodes());
+  }
+  return best;
 }
 
 }  // namespace treeglot

@@ -109,4 +109,8 @@ void check_total(double log_total);
 // if the edge leads into a node that some edge has twice. All −∞ when the goal has no derivation.
 std::vector<double> posteriors(const Hypergraph& graph, std::span<const double> scores);
 
+// By node: the share of all nodes that have a better derivation of the goal. A node's derivation here is the best one
+// that it is in; a node in none comes after all that are in some.
+std::vector<float> node_ranks(const Hypergraph& graph, std::span<const double> scores);
+
 }  // namespace treeglot

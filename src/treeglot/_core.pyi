@@ -217,6 +217,9 @@ def graph_outside(semiring: str, graph: Hypergraph, weights: Annotated[NDArray[n
 def graph_posteriors(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """The logarithm of every edge's posterior."""
 
+def graph_node_ranks(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+    """By node: the share of nodes with a better derivation."""
+
 def graph_topological_order(nodes: int, heads: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_tail: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], tails: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], int]:
     """The nodes, tails first, and NO_NODE; or nothing and a node on a cycle."""
 

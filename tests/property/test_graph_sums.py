@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import INF, hypergraphs, scored_hypergraphs
 
+from treeglot import _core
 from treeglot.graph import Hypergraph, count, inside, outside, posteriors
 
 
@@ -107,3 +108,22 @@ def test_no_scale_of_probabilities_is_too_small_or_large(
 @given(hypergraphs())
 def test_count_is_the_number_of_derivations(graph: Hypergraph) -> None:
     assert count(graph) == len(derivations(graph, graph.goal))
+
+
+@given(hypergraphs(), st.data())
+def test_a_nodes_rank_is_the_share_of_nodes_in_better_derivations(graph: Hypergraph, data: st.DataObject) -> None:
+    drawn = st.one_of(st.integers(-9, 9).map(float), st.just(-INF))  # whole numbers: equal sums are equal in any order
+    scores = np.array(data.draw(st.lists(drawn, min_size=graph.edges, max_size=graph.edges)))
+    through = [-INF] * graph.nodes
+    for derivation in derivations(graph, graph.goal):
+        for edge in derivation:
+            head = graph.heads[edge]
+            through[head] = max(through[head], score(graph, scores, derivation))
+    wanted = [sum(other > own for other in through) / graph.nodes for own in through]
+    assert _core.graph_node_ranks(graph, scores).tolist() == pytest.approx(wanted, abs=1e-6)
+
+
+def test_node_ranks_need_a_score_for_every_edge() -> None:
+    graph = Hypergraph.from_arrays([0, 1], [0, 0], [], goal=0)
+    with pytest.raises(ValueError, match="edge 0 has score nan; expected a number or -inf"):
+        _core.graph_node_ranks(graph, np.array([math.nan]))

@@ -68,7 +68,7 @@ def decode(
     ] = None,
     output: Output = Output(),  # noqa: B008
     pop_limit: Annotated[
-        int | None, typer.Option(help="Hypotheses scored per node; 0: all. Default: as --config says, or 200.")
+        int | None, typer.Option(help="Hypotheses popped per node; 0: all. Default: as --config says, or 200.")
     ] = None,
     time_limit: TimeLimit = None,
     span_limit: Annotated[int | None, typer.Option(help="Widest span of a rule; default: the other decoder's.")] = None,

@@ -51,7 +51,7 @@ def translate(
         ),
     ] = Path("-"),
     output: Output = Output(),  # noqa: B008
-    pop_limit: Annotated[int | None, typer.Option(help="Hypotheses scored per node; 0: all.")] = None,
+    pop_limit: Annotated[int | None, typer.Option(help="Hypotheses popped per node; 0: all.")] = None,
     time_limit: TimeLimit = None,
     span_limit: Annotated[int | None, typer.Option(help="Widest span of a rule.")] = None,
     mbr: Annotated[

@@ -11,7 +11,9 @@ from treeglot.base.options import Options, option
 class SearchOptions(Options):
     """How rules are matched on a sentence and the translation forest is searched."""
 
-    pop_limit: int = option(200, "hypotheses scored per node; 0: all, the search is exact", least=0)
+    pop_limit: int = option(
+        200, "hypotheses popped per node, more for promising nodes; 0: all, the search is exact", least=0
+    )
     beam: int = option(0, "hypotheses kept per node, by score and rest cost; 0: all", least=0)
     threshold: float = option(
         0.0, "keep those within this of a node's best, by score and rest cost (natural log); 0: all", least=0
