@@ -40,7 +40,7 @@ class Made:
         return [(age, path) for age, path in found if age <= KEPT_SECONDS]
 
     def add(self, name: str, content: bytes) -> str:
-        """Keep a file; the secret that gives it back."""
+        """Keep a file. Returns the secret that gives it back."""
         for _, path in self._files()[KEPT - 1 :]:
             path.unlink(missing_ok=True)
         secret = secrets.token_hex(24)
