@@ -14,8 +14,8 @@
 
 namespace treeglot {
 
-// A context has one slot, and a word in it has one. What is there is the newest that fell on it: what is given does not
-// depend on what was kept.
+// A context has one slot, and so has a word in it. The newest entry replaces the one before. Results do not depend on
+// what is kept.
 template <std::size_t N>
 class JointCache {
  public:

@@ -23,8 +23,8 @@
 
 namespace treeglot {
 
-// What a joint model sees of a sentence, prepared. Throws std::invalid_argument if it sees parses and there is none of
-// their kind.
+// Prepares what a joint model sees of a sentence. Throws std::invalid_argument if the model needs a parse and the
+// sentence has none of this kind.
 JointModel::Rows prepared(const JointModel& model, const SearchedSentence& sentence);
 
 // What a hypothesis shows of its words, by the model's numbers. Numbers beyond the sizes are 0.
@@ -125,7 +125,7 @@ class JointFeature final : public Feature<JointFeature<N>, JointState<N>> {
   mutable std::vector<std::uint32_t> words_, rows_;  // since the last variable with N words, its last N words first
 };
 
-// Adds the feature NAME, by the kind of the network: over words before, over heads, or lexical.
+// Adds the feature NAME. The network decides which: a feature over the words before, over heads, or a lexical one.
 void add_joint(FeatureSet& features, std::shared_ptr<const JointModel> model, const std::string& name = "neural");
 
 }  // namespace treeglot

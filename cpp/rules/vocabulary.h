@@ -21,7 +21,7 @@ struct CorpusVocabulary {
   LexicalTable lexical;
 };
 
-// Keeps counts, never the pairs.
+// Keeps counts, but not the pairs.
 class VocabularyBuilder : public Exclusive {
  public:
   void append(std::span<const std::string_view> source, std::span<const std::string_view> target,
