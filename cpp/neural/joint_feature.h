@@ -85,10 +85,10 @@ class JointFeature final : public Feature<JointFeature<N>, JointState<N>> {
     sink.add(score_, static_cast<float>(sum));
   }
 
-  // Which source words there will be around a rule is not known, so nothing is expected of it.
+  // The source words around a rule are not known yet, so nothing is expected of it.
   void expect(const Application&, Sink&) const {}
 
-  // The words that wait, as if what stands before them were unknown.
+  // Estimates the words that wait for their history, as if it were unknown.
   bool looks_ahead() const override { return true; }
   double ahead(const std::byte* states, std::size_t offset, const FeatureWeights& weights) const override {
     const State& state = *reinterpret_cast<const State*>(states + offset);

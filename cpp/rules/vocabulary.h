@@ -1,4 +1,4 @@
-// The words of a corpus and their translation probabilities, counted pair by pair: what the parts of a corpus share.
+// Counts the words of a corpus and their translation probabilities, pair by pair, for the parts of a corpus to share.
 #pragma once
 
 #include <cstdint>

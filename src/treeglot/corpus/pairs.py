@@ -108,7 +108,7 @@ class PairCounts:
 
 
 class Pairs(Iterator[Pair]):
-    """The pairs of a corpus, and the counts of what has been read so far.
+    """The sentence pairs of a corpus, read as you iterate. `counts` has what has been read so far.
 
     The words are those of the text if it is given, else those of the parses. If source parses are translated, the
     source words are those of the parses, because rules with other words would never match a parse. They may differ from

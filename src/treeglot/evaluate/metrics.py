@@ -50,7 +50,7 @@ class Metric(Options, ABC):
         """Prepare references for repeated use. Each reference translation is one list of sentences."""
 
     def statistics(self, translations: Sequence[str], references: Sequence[Sequence[str]]) -> Statistics:
-        """A row of counts for each sentence.
+        """Count statistics: one row for each sentence.
 
         >>> Ter().statistics(["the cat sat", "a dog"], [["sat the cat", "a dog"], ["the cat sat .", "the dog"]])
         array([[1. , 3.5],

@@ -37,7 +37,7 @@ def file_name(path: PathLike) -> str:
 
 
 class CompiledModel(Generic[Core]):
-    """A model that is mapped from its file or has just been compiled; its words are numbered."""
+    """A language model that is mapped from a file, or has just been compiled. Its words have numbers."""
 
     def __init__(self, core: Core, path: str | None = None) -> None:
         """Use the functions that load and compile models instead."""

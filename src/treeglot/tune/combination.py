@@ -74,10 +74,10 @@ def feature_names(systems: Iterable[str], scorers: Iterable[str] = ()) -> list[s
 
 
 class Combination:
-    """The hypotheses of all systems for the same sentences, with features from the systems' lists.
+    """The texts of all systems for the same sentences, with features that say how much the systems agree on them.
 
-    `candidates` are further texts of each sentence. They may be chosen, but they do not vote. `scorers` say what other
-    models think of each text as a translation of its sentence in `sources`. Their weights are 0 until they are tuned.
+    `best` chooses a text for each sentence. `candidates` are further texts that can be chosen, but do not vote.
+    `scorers` score each text as a translation of its sentence in `sources`. Their weights are 0 until they are tuned.
 
     >>> lists = {"a": [[("x y", -1.0), ("x z", -2.0)]], "b": [[("x z", -1.0), ("w z", -1.5)]]}
     >>> Combination(lists).best()
@@ -141,7 +141,7 @@ class Combination:
         return np.column_stack([found.words, means, each, found.own, self.scored[sentence]])
 
     def hopes(self) -> Hopes:
-        """What to look for in a system's search forests: the texts with the highest gain, at any score."""
+        """Describe what a system's search forests are searched for: the texts with the highest gain, at any score."""
         options = self.options
         shares = [
             [(text, float(share)) for text, share in zip(found.texts, found.own.mean(axis=1), strict=True) if share > 0]

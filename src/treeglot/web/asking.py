@@ -117,7 +117,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def read_json(body: bytes) -> Fields:
-    """Parse an object in JSON."""
+    """Parse a request body, which must be a JSON object."""
     try:
         found = json.loads(body)
     except (ValueError, RecursionError) as error:

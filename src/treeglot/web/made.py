@@ -1,4 +1,4 @@
-"""Translated files that wait for their clients."""
+"""Keeps translated files until their clients download them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEPT_SECONDS = 600.0
 
 
 class Made:
-    """Translated files that wait for their clients, some minutes at most. Forked processes share them."""
+    """Translated files that wait for download, for some minutes at most. Forked processes share them."""
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="treeglot-"))
