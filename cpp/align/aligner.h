@@ -29,7 +29,7 @@ namespace treeglot {
 
 struct AlignerSettings {
   AlignPriors priors;
-  // Taken off the counts of links and of words without: a training sentence must not confirm its own links.
+  // Subtracted from counts of links and of unlinked words: a training sentence must not confirm its own links.
   float discount = 1.0f;
   AlignLevel level = AlignLevel::fertilities;
   std::uint32_t rounds = 20;  // of sampling in a sentence, at the level of fertilities
@@ -47,21 +47,21 @@ class Aligner {
  public:
   static constexpr std::size_t kLongest = 512;  // words of a side; longer ones are refused
 
-  // From the counts of the two directions, by the numbers of `cells`; word pairs without counts are left out. The
-  // counts include the priors, if any. `before` is the aligner that was updated, if any.
+  // Makes an aligner from the counts of both directions, numbered as in `cells`. Word pairs without counts are left
+  // out. The counts include the priors, if any. `before` is the aligner that was updated, if any.
   Aligner(const Cells& cells, const std::array<DirectionCounts, 2>& counts, const AlignerSettings& settings,
           const Aligner* before = nullptr, const LinkPriors& priors = {});
   static Aligner open(const std::string& path);
   void save(const std::string& path) const { sections_.write(path); }
 
-  // `rounds` of sampling, if any, in place of those of the settings.
+  // `rounds` overrides the number of sampling rounds in the settings.
   PairPosteriors posteriors(Words source, Words target, std::uint32_t rounds = 0) const;
-  // The factors of its models for a pair, p(jump) of every jump besides: what posteriors are made of.
+  // The factors of the models for a pair, with p(jump) of every jump. Posteriors are computed from them.
   PairFactors factors(Words source, Words target, bool backwards) const {
     return factors(look_up(source, target), backwards);
   }
   std::vector<float> jumps(bool backwards) const;
-  // A method of its own for `agreement`: links whose posteriors have a geometric mean of at least that.
+  // `agreement` is a separate method: it takes links whose posteriors have at least that geometric mean.
   Alignment align(Words source, Words target, Symmetrization method) const;
   Alignment agreed(Words source, Words target, float agreement) const;
   // The links of the two directions, both from source to target.
@@ -72,7 +72,7 @@ class Aligner {
   // An estimate of log p(source, target) / (p(source) p(target)), in nats. A word that the other side does not predict
   // costs at most log 2, so that unknown words prove little.
   double evidence(Words source, Words target) const;
-  // How many of the words are known as source words, and as target words.
+  // How many of the words are known as source words, and how many as target words.
   std::array<std::size_t, 2> known(Words words) const;
 
   const AlignerSettings& settings() const { return *settings_; }
@@ -82,7 +82,7 @@ class Aligner {
   std::string_view target_word(Symbol word) const { return words_[1].text(word); }
   std::span<const std::uint64_t> rows() const { return rows_; }
   std::span<const Symbol> targets() const { return targets_; }
-  // Of the word pair at that place: p(target | source) and p(source | target).
+  // For the word pair at that place: p(target | source) and p(source | target).
   float forward(Symbol source, std::size_t place) const;
   float backward(Symbol target, std::size_t place) const;
 
@@ -90,8 +90,8 @@ class Aligner {
   float prior(bool backwards, Symbol source, Symbol target) const;  // the part of the pair's links that a prior gave
   std::array<float, 2> probabilities(std::string_view source, std::string_view target) const;  // in both directions
 
-  // To update it with more pairs: an empty corpus whose words begin with this aligner's, and its counts. The counts are
-  // by the numbers of the cells that it gets, which must have this aligner's word pairs.
+  // For an update with more pairs: an empty corpus whose words begin with this aligner's, and its counts. The counts
+  // have the numbers of the given cells, which must contain this aligner's word pairs.
   SentencePairs new_pairs(std::size_t longest) const;
   std::array<DirectionCounts, 2> counts_for(const Cells& cells) const;
   std::uint64_t checksum() const;
@@ -128,7 +128,7 @@ class Aligner {
   Pair look_up(Words source, Words target) const;
   PairFactors factors(const Pair& pair, bool backwards) const;
   float link(bool backwards, std::size_t place, Symbol given) const;
-  // call(backwards, gain) of each word of both directions: how many times as probable the other side makes it.
+  // Calls call(backwards, gain) for each word of both directions: how many times likelier the other side makes it.
   template <class Call>
   void each_gain(const Pair& pair, Call&& call) const;
   LinkPosteriors posteriors(const Pair& pair, bool backwards, std::uint32_t rounds = 0) const;

@@ -20,14 +20,14 @@ class Chain {
   Chain(const Cells& cells, bool backwards, const AlignPriors& priors, const DirectionCounts* before,
         std::uint64_t seed);
 
-  // Draws every link once; `stop` ends the round early, and the chain is of no more use then.
+  // Draws every link once. `stop` ends the round early; the chain cannot be used afterwards.
   void round(AlignLevel level, const std::atomic<bool>& stop);
   void keep();  // adds the counts of the last round to the sums
   std::uint32_t rounds() const { return rounds_; }
   std::uint32_t kept() const { return kept_; }
   const DirectionCounts& sums() const { return sums_; }
 
-  // The state to resume from. The counts follow from the links.
+  // Saves the state to resume from. The counts are computed from the links.
   void save(const std::string& path, std::uint64_t key) const;
   bool load(const std::string& path, std::uint64_t key);  // false if the file is another chain's or damaged
 
@@ -42,10 +42,10 @@ class Chain {
   void set_fertilities(Random& random);
   void prefetch(const DirectedPair& pair) const;
   void start(const DirectedPair& pair, const std::uint16_t* links);  // sets what is kept of the current sentence
-  // Sets what the choice of a given word weighs, but for the word's own count and the jumps, where the word occurs.
+  // Sets the weight of choosing each given word where the word occurs, without the word's own count and the jumps.
   void set_share(const DirectedPair& pair, std::size_t first, bool fertile);
   void take_back(const DirectedPair& pair, std::size_t j, std::uint16_t link, bool fertile);  // word j's link
-  // Draws the given word of word j by `weight_`; their number for none, which weighs `none`.
+  // Draws the given word of word j by `weight_`. The result is the number of given words for none, which weighs `none`.
   std::size_t draw(const DirectedPair& pair, std::size_t j, float none, Random& random);
   void sample(const DirectedPair& pair, std::uint16_t* links, AlignLevel level, Random& random);
   void count(const DirectedPair& pair, const std::uint16_t* links);

@@ -20,8 +20,8 @@ struct Constituent {
   double probability = 1;  // that the sentence has it
 };
 
-// The spans of constituents with more than one word, the whole sentence left out; each once. Those of a forest have
-// the probabilities of its derivations, and the improbable ones are left out.
+// The spans of constituents with more than one word, without the whole sentence, each once. Those of a forest have the
+// probabilities of its derivations, and improbable ones are left out.
 std::vector<Constituent> constituents(const Tree& tree);
 std::vector<Constituent> constituents(const ParseForest& forest);
 

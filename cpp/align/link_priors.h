@@ -1,4 +1,4 @@
-// What is known of word pairs before any text is seen: pseudo-counts of links, by the numbers of a corpus's cells.
+// What is known of word pairs before any text is seen: pseudo-counts of links, numbered as the corpus's cells.
 #pragma once
 
 #include <array>
@@ -25,9 +25,9 @@ struct LinkPriorOptions {
   int stem_letters = 4;
 };
 
-// How alike two words are: 1 for equal words. Others have the length of their longest common subsequence, divided by
-// that of the longer word (Melamed 1999). It is 0 if that is below 0.7 or a word has less than four characters. Case of
-// ASCII does not matter.
+// How similar two words are, from 0 to 1. Equal words have 1. Others have the length of their longest common
+// subsequence, divided by the length of the longer word (Melamed 1999). Values below 0.7, and words of less than four
+// characters, have 0. The case of ASCII letters does not matter.
 double cognate_similarity(std::string_view source, std::string_view target);
 
 // Pseudo-counts of links in both directions.

@@ -20,7 +20,7 @@ constexpr int kFarthestJump = 100;  // those beyond count as this one
 constexpr std::size_t kJumps = 2 * kFarthestJump + 1;
 constexpr std::size_t kFertilities = 8;  // the last stands for itself and all above
 
-// How much of the model is used: p(word | given word), jumps too, fertilities too.
+// How much of the model is used: p(word | given word) alone, with jumps, or with jumps and fertilities.
 enum class AlignLevel : std::uint32_t { words = 1, jumps = 2, fertilities = 3 };
 
 inline std::size_t jump_index(std::ptrdiff_t jump) {
@@ -32,7 +32,7 @@ inline std::size_t fertility_index(std::size_t fertility) { return std::min(fert
 struct AlignPriors {
   float lexical = 0.001f, null_lexical = 0.001f, jump = 0.5f, fertility = 0.5f, null = 0.2f;
 
-  // Short jumps are likelier from the start: in a small corpus every link would cost too much.
+  // Short jumps are likelier from the start. Otherwise every link would cost too much in a small corpus.
   float of_jump(std::size_t index) const {
     const int beside = std::abs(static_cast<int>(index) - kFarthestJump - 1);
     return jump * (1.0f + std::ldexp(256.0f, -beside));

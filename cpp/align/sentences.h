@@ -52,10 +52,10 @@ struct ParagraphLengths {
 // Lengths of translations and of target sentences, learnt from paragraphs in a few rounds.
 LengthModel fit_lengths(std::span<const ParagraphLengths> paragraphs);
 
-// What the words of a bead say, in nats; may be empty.
+// How well the words of a bead fit each other, in nats. May be empty.
 using BeadGain = std::function<double(const Bead& bead)>;
 
-// The best beads of a paragraph pair, in order. With `gain`, beads whose lengths are hopeless are not asked for.
+// The best beads of a paragraph pair, in order. `gain` is not called for beads whose lengths are hopeless.
 std::vector<Bead> align_sentences(std::span<const double> source, std::span<const double> target,
                                   const LengthModel& lengths, const BeadGain& gain);
 

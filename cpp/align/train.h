@@ -27,7 +27,7 @@ struct SamplerOptions {
   void check() const;  // throws std::invalid_argument
 };
 
-// The rounds that a corpus of so many pairs gets: small ones need more, and have the time.
+// The number of rounds for a corpus of so many pairs. Small corpora need more, and take little time.
 int sampler_rounds(std::size_t pairs);
 
 // `before` is an aligner to update, which `pairs` come from; a lexicon has word pairs that are known. `folder`, if not

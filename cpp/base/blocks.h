@@ -34,10 +34,10 @@ class Checksum {
 // ones would hardly be quicker: finding a sum takes as long as computing it.
 inline constexpr std::size_t kBlock = 1024;
 
-// The bytes that follow a content of so many bytes, which is a multiple of 64.
+// The size of the checksums for a content of so many bytes, which must be a multiple of 64.
 std::uint64_t sums_size(std::uint64_t content);
 
-// Takes the sums of a content that is given in pieces.
+// Computes the checksums of a content that is given in pieces.
 class BlockSums {
  public:
   void add(std::span<const std::byte> bytes);  // multiples of 64 bytes
@@ -54,7 +54,7 @@ class Blocks {
  public:
   Blocks(std::span<const std::byte> content, std::span<const std::byte> sums);
 
-  // Verifies the blocks that have these bytes of the content, unless they were before: the first one that is damaged.
+  // Verifies the blocks that contain these bytes, unless that was done before. Returns the first damaged block, if any.
   std::optional<std::size_t> verify(const void* begin, std::size_t bytes) {
     if (bytes == 0) return std::nullopt;
     const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(begin) - content_.data());
@@ -65,7 +65,7 @@ class Blocks {
   }
   bool end_is_sound() const;  // whether the checksum of the last list fits
   std::span<const std::byte> content() const { return content_; }
-  // Whether a check found that all is sound: checksums, and the values that they cover.
+  // Whether a check found everything sound: the checksums, and the values that they cover.
   bool sound() const { return sound_.load(std::memory_order_acquire); }
   void set_sound() { sound_.store(true, std::memory_order_release); }
   std::span<const std::byte> block(std::size_t number) const;

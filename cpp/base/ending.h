@@ -10,8 +10,8 @@ namespace treeglot {
 
 class Ending {
  public:
-  // `words` holds the last word for each signal. After one of them the process has `grace` seconds to end by itself; a
-  // second one of them ends it at once.
+  // `words` holds the last message for each signal. After a signal the process has `grace` seconds to end by itself. A
+  // second signal ends it at once.
   Ending(std::map<int, std::string> words, double grace);
   ~Ending();
   Ending(const Ending&) = delete;

@@ -1,4 +1,4 @@
-// Objects that many threads may read but only one may change, and never both: what breaks that is refused.
+// Objects that many threads may read or one thread may change, but never both at once. Violations are refused.
 #pragma once
 
 #include <atomic>
@@ -26,8 +26,8 @@ class Exclusive {
   mutable std::atomic<int> users_ = 0;  // readers, or kChanged
 };
 
-// Reads a const object, or changes another, for as long as this lives. Throws if other uses are in the way. It does not
-// wait for them, because results would then depend on the order of threads.
+// Reads a const object, or changes another, during the lifetime of this guard. Throws if another use is in the way. It
+// does not wait for others, because results would then depend on the order of threads.
 template <class T>
 class Use {
  public:

@@ -26,7 +26,7 @@ class HashIndex {
   std::uint32_t find(std::uint64_t hash, const Same& same) const {  // or kNone
     return slots_.empty() ? kNone : slots_[place(static_cast<std::uint32_t>(hash), same)].number;
   }
-  // The same; where there is none, enters `number` and gives that.
+  // Like find(). If there is no such number, enters `number` and returns it.
   template <class Same>
   std::uint32_t intern(std::uint64_t hash, std::uint32_t number, const Same& same) {
     if ((used_ + 1) * 3 > slots_.size() * 2) grow();
@@ -45,7 +45,7 @@ class HashIndex {
   }
   std::size_t bytes() const { return slots_.size() * sizeof(Slot); }
 
-  // To be called some time before intern(): fetches the slot into the cache, and says which number it is likely to be.
+  // For use before intern(): prefetch() loads the slot into the cache, and likely() guesses the number from it.
   void prefetch(std::uint64_t hash) const {
     if (!slots_.empty()) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
   }

@@ -11,11 +11,11 @@ namespace treeglot {
 
 inline constexpr std::size_t kHeldBytes = std::size_t{16} << 20;  // files up to this size stay in memory as a whole
 
-// Takes the pages of these bytes from the process. They must be of a mapped file, which keeps what was written to it
-// and is read again where it is touched. Fresh pages would lose their content.
+// Releases the pages of these bytes from the process. They must belong to a mapped file, which keeps its content and is
+// read again when it is touched. Fresh pages would lose their content.
 void release_pages(std::span<const std::byte> mapped);
 
-// Says when the process has much of mapped files in memory, beside what it had at first.
+// Says when the process holds much more of mapped files in memory than at first.
 class HeldFiles {
  public:
   explicit HeldFiles(std::size_t most);

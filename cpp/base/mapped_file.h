@@ -17,13 +17,13 @@ struct Aside {
   std::string path;
 };
 
-// A new file aside of `target`. Throws FileError, which names `target`.
+// Makes a new file beside `target`. Throws FileError, which names `target`.
 Aside new_aside(const std::string& target);
 
-// Whether a file or folder of that name stands aside of another.
+// Whether a name is that of an unfinished file or folder.
 bool is_aside(std::string_view name);
 
-// Removes files and folders aside of `target` that nobody writes any more.
+// Removes unfinished files and folders of `target` that no process writes any more.
 void remove_leftovers(const std::string& target);
 
 class Pages {

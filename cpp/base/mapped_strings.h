@@ -90,7 +90,7 @@ class MappedStrings {
   }
 
  private:
-  // What verifies the strings that are used, as long as not all of the file is sound.
+  // The sections that verify the strings on use, until the whole file is known to be sound.
   const Sections* unverified() const { return on_use_ == nullptr || on_use_->sound() ? nullptr : on_use_; }
   std::string_view own(Symbol number) const {
     const End begin = number == 0 ? 0 : ends_[number - 1];
@@ -121,7 +121,7 @@ class MappedStrings {
     return own(number) == text;
   }
 
-  // Every string is UTF-8, there once, and found within the few slots that hashing takes on average.
+  // Checks that every string is UTF-8, occurs once, and is found within the few slots that hashing takes on average.
   void check(const Sections& sections) const {
     if (!std::ranges::is_sorted(ends_)) fail_ends(sections);
     std::size_t most = kMostSlots + 64 * size();

@@ -13,13 +13,13 @@ namespace treeglot {
 // nearest to it. Nothing when it is not one, or is too large.
 std::optional<double> parse_double(std::string_view text);
 
-// Likewise as C and Python also write numbers: with a +, as 1. or as .5.
+// Like parse_double, but accepts what C and Python also write: a +, 1. and .5.
 std::optional<double> parse_loose_double(std::string_view text);
 
 // The float nearest to it; + may lead, and what is too small for a float is 0.
 std::optional<float> parse_float(std::string_view text);
 
-// The whole of `text` as digits without leading zeros; nothing when it is not such, or does not fit.
+// Parses `text` as digits without leading zeros. Returns nothing for other text, and for numbers that do not fit.
 std::optional<std::uint32_t> parse_count(std::string_view text);
 
 // The shortest of 15 to 17 digits that parse_double takes back to `value`, which is finite.

@@ -11,7 +11,7 @@ namespace treeglot {
 class ScratchPages {
  public:
   ScratchPages() = default;
-  // The file is in `folder`, and gone when this is. Its disk is reserved. Throws std::system_error.
+  // The file is in `folder`, and is deleted with this object. Its disk space is reserved. Throws std::system_error.
   ScratchPages(std::size_t size, const std::string& folder);
   ~ScratchPages();
   ScratchPages(ScratchPages&& other) noexcept

@@ -31,7 +31,7 @@ class Sections {
  public:
   static constexpr std::size_t kAlignment = 64;
 
-  // In memory, to be filled by add().
+  // Makes an empty container in memory. add() fills it.
   Sections(std::string_view kind, std::uint32_t version);
   Sections(Sections&&) = default;
   Sections& operator=(Sections&&) = default;
@@ -46,11 +46,11 @@ class Sections {
   Opening opening() const { return how_; }
   bool on_use() const { return how_ == Opening::on_use || how_ == Opening::background; }
   void verify() const;  // all of it; a checksum that does not fit is a FormatError
-  // Of a file, on the same memory, as if it was opened as `verified`. Its checks give up when `stop` says so; only
-  // those in the background have one. It outlives the sections.
+  // A view of the same file, as if it had been opened as `verified`. Its checks stop when `stop` says so; only those in
+  // the background have one. The view outlives the sections.
   Sections to_verify(const Stop* stop) const;
   const Stop* stop() const { return stop_; }
-  // Whether a check found that all of a file is sound, and notes that it did. Copies of to_verify() share it.
+  // sound() says whether a check found the whole file sound; set_sound() records it. Copies of to_verify() share this.
   bool sound() const { return blocks_ == nullptr || blocks_->sound(); }
   void set_sound() const {
     if (blocks_ != nullptr) blocks_->set_sound();
@@ -58,10 +58,10 @@ class Sections {
 
   // Whether a file's first bytes are those of a container.
   static bool begins(std::string_view bytes);
-  // The kind of the container whose first kAlignment bytes, or more, these are; empty for other bytes.
+  // The kind of a container, from its first kAlignment bytes or more. Empty for other bytes.
   static std::string_view kind_of(std::string_view bytes);
 
-  // A new section of zeros, to be written to.
+  // Adds a section of zeros, to be written to.
   template <class T>
   std::span<T> add(std::string_view name, std::size_t count) {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= kAlignment);
@@ -72,21 +72,21 @@ class Sections {
   void adopt(std::string_view name, Pages pages);
 
   bool has(std::string_view name) const { return find(name) != nullptr; }
-  // The values of a section; one that is missing or is no whole number of values is a FormatError.
+  // The values of a section. A missing section, or one that is no whole number of values, is a FormatError.
   template <class T>
   std::span<const T> array(std::string_view name) const {
     const std::span<const T> all = unverified<T>(name);
     touch(all);
     return all;
   }
-  // Likewise, to be verified by touch() before it is read.
+  // Like values(), but touch() must verify the values before they are read.
   template <class T>
   std::span<const T> unverified(std::string_view name) const {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= kAlignment);
     const std::span<const std::byte> bytes = values(name, sizeof(T));
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
-  // Verifies values of a section, if they have to be and were not before; damage is a FormatError.
+  // Verifies values of a section, if that is needed and was not done before. Damage is a FormatError.
   template <class T>
   void touch(std::span<const T> values) const {
     if (blocks_ == nullptr) return;
@@ -97,8 +97,8 @@ class Sections {
   const std::string& file() const { return file_; }  // empty when in memory
   [[noreturn]] void fail(const std::string& problem) const;
   std::uint64_t size() const;  // of the file, in bytes
-  // Whether values may be anything: checksums do not stop a crafted file. Whoever reads one checks every number that
-  // leads somewhere. What was made in memory, or opened without `verify`, is trusted.
+  // Whether values may be anything: checksums do not stop a crafted file. The reader of such a file checks every number
+  // that leads somewhere. Files made in memory, or opened without `verify`, are trusted.
   bool untrusted() const { return how_ != Opening::trusted; }
 
   void write(const std::string& path) const;

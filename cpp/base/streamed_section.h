@@ -17,7 +17,7 @@ struct StreamedSection {
 
   std::string name;
   std::uint64_t size;  // in bytes
-  // Gives all bytes in order. It is called once, and may destroy what they are made of.
+  // Produces all bytes in order. It is called once, and may destroy its source.
   std::function<void(const Give&)> produce;
 };
 

@@ -17,7 +17,7 @@ enum class Opening {
   background,  // of what is used, until it pays that a thread checks all
 };
 
-// Whether a check should give up, since nobody waits for it any more.
+// Tells a check to stop, because nobody waits for it any more.
 using Stop = std::atomic<bool>;
 struct Stopped {};
 inline void stop_here(const Stop* stop) {
@@ -38,7 +38,7 @@ class Verification {
   void used() const {
     if (uses_that_pay_ > 0 && uses_.fetch_add(1, std::memory_order_relaxed) + 1 == uses_that_pay_) start();
   }
-  // Whether all was found to be sound; throws what was found to be wrong.
+  // Whether everything was found sound. Throws the error if something was found wrong.
   bool sound() const {
     const int state = shared_->state.load(std::memory_order_acquire);
     if (state == kDamaged) std::rethrow_exception(shared_->error);

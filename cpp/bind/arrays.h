@@ -1,4 +1,4 @@
-// Arrays across the border: NumPy views on the core's memory, and bytes for pickles.
+// Arrays between Python and the core: NumPy views on the core's memory, and bytes for pickles.
 #pragma once
 
 #include <bit>

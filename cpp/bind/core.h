@@ -1,4 +1,4 @@
-// The border to Python: one function per folder, no logic.
+// The bindings to Python: one function per folder, without logic.
 #pragma once
 
 #include <nanobind/nanobind.h>

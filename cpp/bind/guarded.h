@@ -11,7 +11,7 @@
 
 namespace treeglot {
 
-// What a call needs of one parameter: nothing, unless it is a reference to an exclusive object.
+// The guard that a call needs for one parameter: none, unless it is a reference to an exclusive object.
 template <class Parameter>
 struct Claim {
   explicit Claim(const std::remove_reference_t<Parameter>&) {}

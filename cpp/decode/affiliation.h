@@ -30,7 +30,7 @@ inline constexpr std::uint8_t kUnlinked = 255;
 void append_affiliations(const RuleTable& table, std::span<const Symbol> source, RuleId rule,
                          std::vector<std::uint8_t>& out);
 
-// What an edge has of the sentence: source words outside of its tails, or else the spans of these.
+// The part of the sentence that an edge covers: source words outside its tails, or else the spans of these.
 struct EdgeSource {
   std::span<const std::uint32_t> own;
   std::span<const Span> tails;
@@ -42,10 +42,10 @@ void affiliate(const TargetSide& target, const EdgeSource& source, std::span<std
 // Appends the links that the rule was seen with: source words of the sentence, and places among the rule's words.
 void append_known_links(const TargetSide& target, const EdgeSource& source, std::vector<Link>& out);
 
-// The same, but the links of a target side without any are the affiliations above. There are none without source words.
+// The same, but a target side without links gets the affiliations above as links. Without source words there are none.
 void append_links(const TargetSide& target, const EdgeSource& source, std::vector<Link>& out);
 
-// Finds what edges have of a sentence.
+// Finds the part of the sentence that each edge covers.
 class EdgeSources {
  public:
   EdgeSources() = default;

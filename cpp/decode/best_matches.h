@@ -36,14 +36,14 @@ class BestMatches {
     bool always = false;            // whatever the limits are
   };
 
-  // At most so many labels and matches; 0: all.
+  // Keeps at most so many labels and matches. 0 means all.
   BestMatches(std::uint32_t labels, std::uint32_t matches) : most_labels_(labels), most_matches_(matches) {}
 
   bool limited() const { return most_labels_ > 0 || most_matches_ > 0; }
 
   void clear();
-  // `tails` stay where they are until `choose`; their estimates add up to `below`. No limit leaves out one that is
-  // needed `always`.
+  // Proposes a match. `tails` must stay in place until `choose`; their estimates add up to `below`. No limit drops a
+  // match that is needed `always`.
   void propose(Symbol lhs, std::span<const Alternative> alternatives, std::span<const NodeId> tails, float below,
                std::uint32_t number, bool always = false);
   // Takes matches best first. Those of unary rules are proposed when the label below them is taken, so whatever is kept
@@ -53,7 +53,7 @@ class BestMatches {
   std::span<Label> labels() { return labels_; }                // in the order of the unary rules
   std::span<const Match> matches() const { return matches_; }  // best first
   Label& find(Symbol label);
-  // Whether a limit has left anything out, on any span so far.
+  // Whether a limit has dropped anything so far, on any span.
   bool labels_cut() const { return labels_cut_; }
   bool matches_cut() const { return matches_cut_; }
 

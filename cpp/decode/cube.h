@@ -42,7 +42,7 @@ class Scorer {
     for (std::size_t f = 0; f < features_.size(); ++f) features_[f]->apply(application, tails, offsets_[f], out, sink);
   }
   float estimate(const Application& application) const;
-  // What is likely to come of what waits in a hypothesis's states.
+  // Estimates the score of what still waits in a hypothesis's states.
   double ahead(const std::byte* states) const {
     double sum = 0;
     for (const std::size_t f : ahead_) sum += features_[f]->ahead(states, offsets_[f], all_weights());

@@ -97,7 +97,7 @@ class Decoder {
   std::vector<Translation> translate(std::span<const Source> sources, std::span<const SharedConstraints> constraints,
                                      std::span<const Terms> terms, const TranslateOptions& options,
                                      unsigned threads) const;
-  // Likewise; each list ends with hopes and fears by the references of its sentence.
+  // Like translate(). Each list ends with hopes and fears, by the references of its sentence.
   std::vector<Translation> translate_with_hopes(std::span<const Source> sources,
                                                 std::span<const SentenceReferences> references,
                                                 const HopeOptions& hopes, const TranslateOptions& options,
@@ -106,12 +106,12 @@ class Decoder {
   // The largest parts of a target sentence that rules give for parts of a source sentence, without overlap.
   std::vector<ReachedPart> reached(const Source& source, const std::vector<std::string>& target) const;
 
-  // More of a translation: none, and nothing, for one without hypotheses.
+  // The k-best list of a translation. Empty for a translation without hypotheses.
   std::vector<std::shared_ptr<Hypothesis>> kbest(const Translation& of, const TranslateOptions& options) const;
   // For each step of the best derivation, the best one that does not use its rule there. It is nullptr for local rules,
   // and where the search kept no other.
   std::vector<std::shared_ptr<Hypothesis>> runners_up(const Translation& of) const;
-  // What its search kept, within `margin` of the best derivation.
+  // The search forest of a translation, within `margin` of the best derivation.
   std::optional<SearchGraph> graph(const Translation& of, double margin) const;
 
  private:

@@ -24,7 +24,7 @@
 
 namespace treeglot {
 
-// A source word, and which of the words that a rule itself gives belongs to it.
+// A source word, and the word of the rule that is linked to it, by its place among the rule's own target words.
 using WordLink = std::pair<std::uint32_t, std::uint32_t>;
 
 // One use of a rule, as text: self-contained, so that it outlives the sentence's forests.
@@ -102,7 +102,7 @@ class Reading {
   };
   Seen seen(EdgeId forest_edge) const;
   std::vector<std::uint32_t> variants_of(const Derivation& derivation) const;
-  // What source words the words of a rule belong to; nothing if no feature asks for it.
+  // The source words that the words of a rule belong to. Empty if no feature needs them.
   struct Places {
     std::vector<std::uint32_t> affiliations;  // by word
     std::vector<Link> links;                  // of the rule's words
@@ -136,7 +136,7 @@ struct SearchGraph {
   std::shared_ptr<const FeatureNames> names;
 };
 
-// What is in derivations of the goal that score within `margin` of the best one; ∞: in any.
+// The part of the search forest that is in derivations within `margin` of the best. ∞ means all derivations.
 SearchGraph search_graph(const Reading& reading, const std::shared_ptr<const SearchForest>& found, double margin);
 
 }  // namespace treeglot

@@ -24,7 +24,7 @@ struct FeatureValue {
   float value;
 };
 
-// What features are called.
+// Gives the names of features by number.
 class FeatureNames {
  public:
   virtual ~FeatureNames() = default;
@@ -55,12 +55,12 @@ class DynamicWeights {
   HashIndex index_;
 };
 
-// How the members of a family are called.
+// Names the members of a family of features.
 class DynamicFamily {
  public:
   virtual ~DynamicFamily() = default;
   virtual std::string name(std::uint64_t member) const = 0;
-  // Whether a name is one of the family's, and the member, if there is one: others can never fire.
+  // owns() says whether a name belongs to the family, and find() gives its member. Names without one never fire.
   virtual bool owns(std::string_view name) const = 0;
   virtual std::optional<std::uint64_t> find(std::string_view name) const = 0;
 };

@@ -46,7 +46,7 @@ class Sink {
     sum_ += static_cast<double>(dynamic_weight(id)) * value;
     if (kept_ != nullptr) kept_->push_back({id, value});
   }
-  // Of features whose values need not be kept apart: their weights are in the score.
+  // Adds the score of features whose values need not be kept separate: it already includes their weights.
   void add_score(double score) { sum_ += score; }
   bool keeps_values() const { return kept_ != nullptr; }
   float dynamic_weight(FeatureId id) const { return weights_.dynamic == nullptr ? 0 : (*weights_.dynamic)[id]; }
@@ -116,12 +116,12 @@ class StatefulFeature {
   // Scores one application into the sink and writes the new state (`out` is zeroed). States lie at `offset`.
   virtual void apply(const Application& application, const std::byte* const* tails, std::size_t offset, std::byte* out,
                      Sink& sink) const = 0;
-  // What a rule is likely to score before its tails are known; it orders the search, nothing else.
+  // Estimates the score of a rule before its tails are known. It only orders the search.
   virtual float estimate(const Application& application, const FeatureWeights& weights) const = 0;
-  // What a hypothesis is likely to score for what waits in its state; likewise. Only asked of features that look ahead.
+  // Estimates the score of what waits in a hypothesis's state, likewise. Called only for features that look ahead.
   virtual bool looks_ahead() const { return false; }
   virtual double ahead(const std::byte*, std::size_t /*offset*/, const FeatureWeights& /*weights*/) const { return 0; }
-  // What takes its place from now on, with the same states: its files are verified by now. Else nothing.
+  // The feature that replaces this one, with the same states, once its files are verified. May be null.
   virtual std::unique_ptr<StatefulFeature> settled() const { return nullptr; }
 };
 

@@ -38,7 +38,7 @@ class FeatureSet final : public FeatureNames {
       parts_.push_back(std::move(part));
     }
   }
-  // A part of them.
+  // Makes the part of one grammar.
   FeatureSet(std::shared_ptr<const RuleTable> table, FeatureSpace space, std::string grammar)
       : table_(std::move(table)), words_(*table_), space_(std::move(space)), grammar_(std::move(grammar)) {}
 

@@ -51,7 +51,7 @@ class ForestPhrases {
     bool phrases_wanted = false, gap_wanted = false;
     NodeId gap = kNoNode;  // of the translation forest: what a variable stands for
 
-    // What a variable stands for: all but a word that has constituents above it.
+    // The nodes that a variable can stand for: all except a word that has constituents above it.
     std::span<const NodeId> fillers() const { return std::span(nodes).subspan(word_below ? 1 : 0); }
     bool has_phrases() const { return first_phrase < last_phrase || first_reading < last_reading || !flat.empty(); }
   };
@@ -77,7 +77,7 @@ class ForestPhrases {
   std::span<Covered> by_size() { return covered_; }  // smaller ones first
   Place find_sequence(Span span) const;              // one that has phrases, or kNowhere
 
-  // The phrases on a span are wanted: then so are all spans of their variables.
+  // Requests the phrases on a span, and so all spans of their variables.
   void want_phrases(Place place);
 
   // Adds the nodes of what a span is read as, before those that use them.

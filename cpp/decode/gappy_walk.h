@@ -38,7 +38,7 @@ class GappyWalk {
     extend(table_->root(), span.begin, span.end, uses, uses_of, take);
   }
 
-  // The variants of the match that is taken, by number.
+  // The numbers of the variants in the match that is being taken.
   const std::vector<std::uint32_t>& read() const { return read_; }
 
  private:

@@ -54,7 +54,7 @@ class Glue {
   std::span<const Alternative> first() const { return {&fixed_[0], 1}; }
   std::span<const Alternative> glue() const { return {&fixed_[1], 1}; }
   std::span<const Alternative> end() const { return {&fixed_[2], 1}; }
-  // Two or three parts in source order, as glue would put them together.
+  // Two or three parts in source order, joined as by glue.
   std::span<const Alternative> side_by_side(std::size_t parts) const { return {&fixed_[parts == 2 ? 1 : 3], 1}; }
   std::span<const Alternative> unknown(std::string_view source_word) {  // a word as its own translation
     return add(LocalKind::unknown, {target_word(source_word)},

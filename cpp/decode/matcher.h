@@ -44,7 +44,7 @@ class Matcher {
   virtual TranslationForest match(const Input& input, RuleCache& cache, Glue& glue) const = 0;
   // Whether it takes lattices; others must not reach it.
   virtual bool reads_lattices() const { return false; }
-  // Rules of the table that it never uses, for they would close a circle of labels.
+  // The number of rules of the table that are never used, because they would close a cycle of labels.
   virtual std::size_t left_out() const { return 0; }
   // Whether it takes variants of a forest's words; others must not reach it.
   virtual bool reads_variants() const { return false; }

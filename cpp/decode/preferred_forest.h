@@ -27,7 +27,7 @@ class PreferredForest {
   void prefer(Span span) { preferred_.push_back(span); }  // for the nodes that are added from now on
   void forget_preferred() { preferred_.clear(); }
 
-  // One that is `only_twin` is wanted for its twin alone.
+  // A node with `only_twin` is needed only for its twin.
   NodeId add_node(Span span, std::uint32_t label, bool only_twin = false);
   void keep_apart(NodeId node) { nodes_[node].apart = true; }  // as in a builder
   void add_edge(NodeId head, std::span<const NodeId> tails, std::span<const Alternative> alternatives,

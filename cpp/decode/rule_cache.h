@@ -114,7 +114,7 @@ class RuleCache {
   void trim();                                       // before each sentence: forgets everything once there is too much
   void use(std::shared_ptr<const RuleTable> table);  // the rules of a sentence, in place of those before
 
-  // Those of several tables.
+  // Adds the cache of one of several tables.
   void add_part(RuleCache cache) { parts_.push_back(std::move(cache)); }
   std::size_t parts() const { return parts_.size(); }
   const RuleTable& table() const { return *table_; }

@@ -35,7 +35,7 @@ struct RequiredStep {
   std::optional<std::string> source, target;
 };
 
-// All that is given holds at once. Words are the target words of rules.
+// All given constraints hold at once. Words are the target words of rules.
 struct TargetConstraints {
   std::optional<std::vector<std::string>> exactly;
   std::vector<std::string> prefix;                         // the first words
@@ -66,7 +66,7 @@ class TargetAutomata {
   Effect word(std::int32_t number);
   Effect join(Effect first, Effect second);
   Place move(Place from, Effect effect);
-  // The place at the end of an output, where all that are accepted are alike.
+  // The place at the end of an output. All accepted outputs end in the same place.
   Place end(Place place);
 
   // The place after so many of the exact words, where there are some and no other constraints; and how many these are.

@@ -36,7 +36,7 @@ class PhraseFinder {
   };
 
   void add(std::span<const std::string> words, std::uint32_t phrase);  // one without words is never found
-  // All of them, those that begin first and the shorter ones first.
+  // Finds all phrases in the words. Those that begin first come first, and shorter ones before longer ones.
   std::vector<Found> find(std::span<const std::string> words) const;
 
  private:

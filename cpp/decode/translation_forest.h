@@ -84,17 +84,17 @@ class TranslationForestBuilder {
     names_.push_back(name);
     return add_node(span, label);
   }
-  // How many nodes of its span promise more: the search spends less on it.
+  // Says how many nodes of the same span are more promising, so that the search spends less on this one.
   void rank_node(NodeId node, std::uint32_t rank) {
     ranks_.resize(std::max<std::size_t>(ranks_.size(), node + 1));
     ranks_[node] = rank;
   }
-  // What stands there is no translation of its words yet.
+  // Marks a node that is not a whole translation of its words yet.
   void keep_apart(NodeId node) {
     apart_.resize(std::max<std::size_t>(apart_.size(), node + 1));
     apart_[node] = true;
   }
-  // Where the edge comes from that is added next, if there are several grammars.
+  // Names the grammar of the edge that is added next, if there are several grammars.
   void add_origin(TranslationForest::Origin origin) { origins_.push_back(origin); }
   // `value` is that of the edge feature, if the forest has one; `parse` the input's hyperedges.
   void add_edge(NodeId head, std::span<const NodeId> tails, std::span<const Alternative> alternatives,

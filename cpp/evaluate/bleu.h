@@ -13,13 +13,13 @@
 
 namespace treeglot {
 
-// Which reference's length a sentence is held against.
+// Which reference's length counts for a sentence.
 enum class LengthChoice : std::uint8_t {
   closest,   // that nearest to the translation's, of two the shorter: mteval-v13a, sacreBLEU
   shortest,  // mteval-v11b
 };
 
-// What is done about n-grams without a match.
+// How n-grams without a match are smoothed.
 enum class Smoothing : std::uint8_t {
   none,
   exponential,     // NIST's: 1/2 match for the first order without one, 1/4 for the second …; sacreBLEU's default

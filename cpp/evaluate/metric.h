@@ -14,10 +14,10 @@ class Metric {
   virtual ~Metric() = default;
   virtual std::size_t width() const = 0;  // of the vectors
   virtual bool higher_is_better() const { return true; }
-  // Of a sum of statistics; from 0 to 100 for most.
+  // The score of a sum of statistics, for most metrics from 0 to 100.
   virtual double score(std::span<const double> sum) const = 0;
-  // Of a few sentences of a corpus. What holds of the corpus as a whole (the length, for BLEU) is taken from all of it:
-  // the few would tell it badly.
+  // The score of a few sentences of a corpus. Properties of the whole corpus, such as the length for BLEU, come from
+  // all sentences, because a few would estimate them badly.
   virtual double score_of_part(std::span<const double> part, std::span<const double>) const { return score(part); }
 };
 
@@ -53,7 +53,7 @@ std::vector<double> scores(const Metric& metric, std::span<const double> rows);
 // The score of a part of a corpus; refuses other than one row each.
 double score_of_part(const Metric& metric, std::span<const double> part, std::span<const double> whole);
 
-// Refuses rows of another width than the metric's; how many there are.
+// Refuses rows whose width is not the metric's. Returns the number of rows.
 std::size_t check_rows(const Metric& metric, std::span<const double> rows);
 
 }  // namespace treeglot

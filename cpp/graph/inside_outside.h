@@ -102,7 +102,7 @@ std::vector<double> outside_in(std::string_view semiring, const Hypergraph& grap
 // there.
 void check_scores(const Hypergraph& graph, std::span<const double> scores);
 
-// Refuses a sum over all derivations that has become +∞: there is nothing left to take shares of.
+// Refuses a sum over all derivations that has overflowed to +∞: no shares of it can be computed.
 void check_total(double log_total);
 
 // The logarithm of every edge's posterior: how often it is expected in a derivation. It is above 0, for more than once,

@@ -25,15 +25,15 @@ namespace treeglot {
 
 class ArpaReader final : public LineSink {
  public:
-  // `bytes`: how long the file is, about, if that is known. It says which counts can be believed before they are seen.
-  // Tables of more than `memory` bytes are in files in `folder`; 0: in memory.
+  // `bytes` is the approximate length of the file, if it is known. It says which counts can be believed before they are
+  // seen. Tables of more than `memory` bytes are in files in `folder`; 0 keeps all in memory.
   explicit ArpaReader(std::string file, std::uint64_t bytes = 0, std::uint64_t memory = 0, std::string folder = {})
       : LineSink(std::move(file), false), bytes_(bytes), memory_(memory), folder_(std::move(folder)) {}
 
   bool spills() const { return spills_; }  // whether the tables are in files, as the counts in \data\ say
 
-  // Both end the reading; a file that is not complete is refused. One whose tables are in files is written. With
-  // `classes`, the words of the file are their numbers.
+  // Both end the reading, and refuse an incomplete file. A model whose tables are in files is written to a file. With
+  // `classes`, the words of the file are the numbers of these classes.
   NgramModel finish(NgramLayout layout, const WordClasses* classes = nullptr);
   void write(const std::string& path, NgramLayout layout, const WordClasses* classes = nullptr);
 

@@ -79,7 +79,7 @@ class DependencyModel {
     if (treeglot::find(tables.pairs, context, value)) score.log10 += value.backoff;
     return score;
   }
-  // P_T.
+  // P_T of a unit.
   float root(WordId unit) const { return roots_[unit].log10(); }
 
   // The siblings, with <unk> for those that make no difference to any child that follows on this side of the head.
@@ -94,7 +94,7 @@ class DependencyModel {
     return {siblings.last, seen && NgramValue::extends_right(value.backoff) ? siblings.before : Vocabulary::kUnknown};
   }
 
-  // What the roots of a piece score when they are the roots of the sentence.
+  // The score of a piece's roots as roots of the sentence.
   double complete(const DependencyState& piece) const {
     double log10 = 0;
     for (unsigned i = 0; i < piece.count; ++i) log10 += root(piece.roots[i]);

@@ -65,8 +65,8 @@ class DependencyTrainer : public Exclusive {
  public:
   DependencyTrainer(DependencyUnit unit, const FallbackDiscounts& fallback, DependencyConditioning conditioning);
 
-  // A word without a head is no event, but its children are; so are the words of a cycle. Throws std::invalid_argument
-  // for a sentence without tags when tags are asked for, and for words that belong to the model.
+  // Adds each child and root of a sentence as an event. A word without a head is none, but its children are. Throws
+  // std::invalid_argument for a missing tag if the model is over tags, and for special words such as <s>.
   void add(const Dependency& sentence);
 
   std::uint64_t sentences() const { return sentences_; }

@@ -41,9 +41,9 @@ class NgramSink {
   // The vocabulary stays as it is until end().
   virtual void begin(const Symbols& vocabulary, std::span<const std::uint64_t> sizes) = 0;
   virtual void begin_order(unsigned) {}
-  // What of the work on a batch needs no order: called from several threads.
+  // The part of the work on a batch that needs no order. Several threads call it.
   virtual Rendered render(const NgramBatch&) const { return {}; }
-  // Batches in order, with what render made of them.
+  // Takes batches in order, with the results of render().
   virtual void take(NgramBatch&& batch, Rendered&& rendered) = 0;
   virtual void end() {}
 };
@@ -52,7 +52,7 @@ struct EstimatedNgrams {
   Symbols vocabulary;
   std::vector<NgramBatch> orders;  // all n-grams of an order in one batch
 
-  // Hands the tables on, so that what was estimated once can be written as well.
+  // Passes the tables on to another sink, so that one estimate can also be written.
   void give(NgramSink& sink) const;
 };
 

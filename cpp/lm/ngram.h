@@ -85,7 +85,7 @@ class NgramModel {
   };
   Encoded encode(std::span<const std::string_view> texts) const;
 
-  // One query at a time, with states that fit any order; the decoder and whatever asks much uses a search instead.
+  // Asks one query at a time, with states for any order. Code that asks much, such as the decoder, uses a search.
   using State = NgramState<kMaxNgramOrder - 1>;
   using Chart = ChartState<kMaxNgramOrder - 1>;
   State begin_state() const;

@@ -101,7 +101,7 @@ class NgramBuilder {
   void write(const std::string& path, NgramLayout layout, const WordClasses* classes = nullptr);
 
  private:
-  // An n-gram whose lines are on their way from memory.
+  // An n-gram whose cache lines are being fetched from memory.
   struct Waiting {
     std::size_t line;
     std::uint32_t order;

@@ -128,7 +128,7 @@ class NgramSearch {
   }
 
   bool has_rests() const { return rests_ != nullptr; }
-  // What a text is likely to gain when words come to stand before it, log10; 0 if the model has no rest costs.
+  // Estimates how much a text gains when words come to stand before it, in log10. 0 if the model has no rest costs.
   float rest(const Chart& text) const {
     if (rests_ == nullptr || text.left_length == 0) return 0;
     const WordId word = text.left[0];

@@ -47,7 +47,7 @@ struct NgramTrainReport {
 
 class NgramTrainer final : public WordSink {
  public:
-  // What is being done, and how much of how much is.
+  // Reports the stage of the work, and how much of it is done.
   using Progress = std::function<void(std::string_view stage, std::uint64_t done, std::uint64_t total)>;
 
   // With `classes`, the words of the model are classes, by number, and those of the text must have one.

@@ -18,7 +18,7 @@ class RestCosts {
   // `begin` and `end` are <s> and </s>: a sentence begins as often as it ends.
   RestCosts(std::span<const NgramValue> unigrams, WordId begin, WordId end);
 
-  // A 2-gram of the model. Their order makes no difference.
+  // Adds a 2-gram of the model. The order of 2-grams makes no difference.
   void add(WordId context, WordId word, float log10);
   std::vector<float> finish() const;  // by word
 

@@ -37,10 +37,10 @@ class HeadFeature final : public Feature<HeadFeature, HeadState> {
 
   void begin_sentence(const SearchedSentence& sentence) override;
   void score(const Application& application, TailStates<HeadState> tails, HeadState& out, Sink& sink) const;
-  // Which source words there will be around a rule is not known, so nothing is expected of it.
+  // The source words around a rule are not known yet, so nothing is expected of it.
   void expect(const Application&, Sink&) const {}
 
-  // The roots that wait, as if their heads were unknown.
+  // Estimates the roots that wait for their heads, as if these were unknown.
   bool looks_ahead() const override { return true; }
   double ahead(const std::byte* states, std::size_t offset, const FeatureWeights& weights) const override;
 

@@ -14,8 +14,8 @@
 
 namespace treeglot {
 
-// A context has one slot, and a word in it has one. What is there is the newest that fell on it: what is given does not
-// depend on what was kept.
+// A context has one slot, and so has a word in it. The newest entry replaces the one before. Results do not depend on
+// what is kept.
 template <std::size_t N>
 class JointCache {
  public:
@@ -59,7 +59,7 @@ class JointCache {
 
  private:
   using History = std::array<std::uint32_t, N>;  // the newest word first
-  // With three words of history, a score has 32 bytes and waiting words have 48; a context has 24, and a hidden layer.
+  // Sizes of the tables. With three history words, a score takes 32 bytes, waiting words 48, a context 24 and a layer.
   static constexpr std::size_t kScores = std::size_t{1} << 15, kContexts = std::size_t{1} << 12,
                                kWaiting = std::size_t{1} << 12;
   static constexpr std::uint64_t kFactor = 0x9fb21c651e98df25u;  // odd, without a pattern

@@ -44,7 +44,7 @@ class JointCorpus : public Exclusive {
   const Symbols& target_words() const { return target_words_; }
   std::span<const Symbol> source(std::size_t pair) const { return slice(source_, source_begin_, pair); }
   std::span<const Symbol> target(std::size_t pair) const { return slice(target_, target_begin_, pair); }
-  // Of each target word; the number of source words + 1 for one without an affiliated word.
+  // The affiliated source word of each target word. It is the number of source words + 1 for a word without one.
   std::span<const std::uint32_t> affiliated(std::size_t pair) const { return slice(affiliated_, target_begin_, pair); }
   // What the parse says of each source word, kParseInputs symbols of source_words(); kNone for empty texts. Nothing if
   // no pair has a parse.
@@ -98,7 +98,7 @@ JointWords choose_words(const JointCorpus& corpus, bool target, std::uint64_t le
 // The examples of a corpus: what each target word, and the end of each sentence, is predicted from. Corpora of lexical
 // models and of heads have no ends.
 struct JointExamples {
-  // Numbers in a context: the window's source words, what the parse says, then the history, newest first.
+  // The inputs of an example: source words of the window, symbols of the parse, then the history, newest first.
   std::size_t width = 0;
   std::vector<std::uint32_t> contexts;  // [examples][width]
   std::vector<std::uint32_t> words;     // [examples]

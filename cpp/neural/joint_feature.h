@@ -23,8 +23,8 @@
 
 namespace treeglot {
 
-// What a joint model sees of a sentence, prepared. Throws std::invalid_argument if it sees parses and there is none of
-// their kind.
+// Prepares what a joint model sees of a sentence. Throws std::invalid_argument if the model needs a parse and the
+// sentence has none of this kind.
 JointModel::Rows prepared(const JointModel& model, const SearchedSentence& sentence);
 
 // What a hypothesis shows of its words, by the model's numbers. Numbers beyond the sizes are 0.
@@ -85,10 +85,10 @@ class JointFeature final : public Feature<JointFeature<N>, JointState<N>> {
     sink.add(score_, static_cast<float>(sum));
   }
 
-  // Which source words there will be around a rule is not known, so nothing is expected of it.
+  // The source words around a rule are not known yet, so nothing is expected of it.
   void expect(const Application&, Sink&) const {}
 
-  // The words that wait, as if what stands before them were unknown.
+  // Estimates the words that wait for their history, as if it were unknown.
   bool looks_ahead() const override { return true; }
   double ahead(const std::byte* states, std::size_t offset, const FeatureWeights& weights) const override {
     const State& state = *reinterpret_cast<const State*>(states + offset);
@@ -125,7 +125,7 @@ class JointFeature final : public Feature<JointFeature<N>, JointState<N>> {
   mutable std::vector<std::uint32_t> words_, rows_;  // since the last variable with N words, its last N words first
 };
 
-// Adds the feature NAME, by the kind of the network: over words before, over heads, or lexical.
+// Adds the feature NAME. The network decides which: a feature over the words before, over heads, or a lexical one.
 void add_joint(FeatureSet& features, std::shared_ptr<const JointModel> model, const std::string& name = "neural");
 
 }  // namespace treeglot

@@ -55,7 +55,7 @@ struct JointFacts {
   bool ends() const { return history != 0 && heads == 0; }  // whether the end of a sentence is predicted
   ParseKind parse_kind() const { return static_cast<ParseKind>(parse); }
   std::uint32_t window() const { return has_source != 0 ? before + 1 + after : 0; }
-  // Inputs of the affiliated word: the words around it, then what the parse says of it.
+  // The number of inputs for an affiliated word: the words around it, then the symbols of the parse.
   std::uint32_t affiliated() const { return window() + (parse != 0 ? kParseInputs : 0); }
   std::uint32_t sources() const { return affiliated() + sentence; }     // all inputs from the source
   std::uint32_t last() const { return second != 0 ? second : hidden; }  // units that the output sees
@@ -149,10 +149,10 @@ class JointModel {
   Rows prepare(std::span<const std::uint32_t> source, std::span<const std::uint32_t> parse = {}) const;
   std::vector<std::uint32_t> numbers(const ParseContext& context) const;
 
-  // What the output sees, last() floats. `history` has facts().history numbers of target words, the newest first;
-  // before the sentence's first word they are JointVocabulary::kBegin. Nothing is checked here.
+  // Computes the last hidden layer, last() floats. `history` has facts().history numbers of target words, the newest
+  // first; before the first word of the sentence they are JointVocabulary::kBegin. Nothing is checked here.
   void hidden(const float* row, const std::uint32_t* history, float* out) const;
-  // The log probability of a word, or of kEnd, after what hidden() gave.
+  // The log probability of a word, or of kEnd, given the result of hidden().
   float score(const float* hidden, std::uint32_t word) const;
   void prefetch(std::uint32_t word) const;  // to be called some time before score()
   // The log of the sum over all words of what score() would be without `share`: 0 for a perfectly normalised model.

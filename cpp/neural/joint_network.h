@@ -60,7 +60,7 @@ class JointNetwork {
   // The same without an update. The gradients of the mean loss are in gradients().
   double differentiate(const Batch& batch, neural::Crew& crew);
 
-  // What a batch is when it is learnt from elsewhere. The same draws as those of learn().
+  // Draws a batch for a learner outside the core, with the same random numbers as learn().
   JointBatch drawn(const Batch& batch, neural::Crew& crew, const neural::AdamStep& step);
 
   // Exact scores: for each example log p(word), without `share`, and log Z.

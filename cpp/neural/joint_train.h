@@ -61,8 +61,8 @@ struct JointWatch {
   std::function<void(const std::string&)> warn;
 };
 
-// Code that learns in place of the network's own, such as a deep-learning library. Order, draws, rates, evaluation and
-// saved states stay with train_joint.
+// Code that learns instead of the network's own, such as a deep-learning library. train_joint still decides the order,
+// draws, rates, evaluation and saved states.
 struct JointLearner {
   std::string name;                                // with all that its rounding depends on
   std::function<void(const JointNetwork&)> begin;  // takes parameters and moments

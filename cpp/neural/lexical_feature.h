@@ -26,7 +26,7 @@ class LexicalFeature final : public StatefulFeature {
   void begin_sentence(const SearchedSentence& sentence) override;
   void apply(const Application& application, const std::byte* const* tails, std::size_t offset, std::byte* out,
              Sink& sink) const override;
-  // Which source words there will be around a rule is not known, so nothing is expected of it.
+  // The source words around a rule are not known yet, so nothing is expected of it.
   float estimate(const Application&, const FeatureWeights&) const override { return 0; }
 
  private:

@@ -34,7 +34,7 @@ struct BracketOptions {
 
 // Refuses trees over different numbers of words.
 BracketCounts count_brackets(const Tree& gold, const Tree& test, const BracketOptions& options);
-// Of the tree of the forest with the best F1 against `gold` (Huang 2008).
+// Counts for the tree of the forest with the best F1 against `gold` (Huang 2008).
 BracketCounts count_oracle(const Tree& gold, const ParseForest& forest, const BracketOptions& options);
 
 }  // namespace treeglot

@@ -41,7 +41,7 @@ class MaxRule {
     return node >= chart_nodes_ && edge.left + chart_nodes_ == node;
   }
   double best(std::uint32_t node) const { return best_[node]; }
-  // Of the best tree that the edge is on top of.
+  // The score of the best tree with this edge on top.
   double best(const Edge& edge) const;
   // The logarithm of the posterior of an edge: its score, or if it stays, that of no unary rule above.
   double posterior(std::uint32_t node, const Edge& edge) const {

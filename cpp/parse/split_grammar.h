@@ -55,7 +55,7 @@ struct SplitGrammar {
   SignatureKind signature = SignatureKind::english;
   std::vector<Level> levels;
 
-  // Labels that stand for parts of rules: those that begin with @, unless they are tags (Twitter's @) or the root.
+  // Which labels stand for parts of rules: those that begin with @, except tags (Twitter's @) and the root.
   std::vector<std::uint8_t> parts() const;
   // The label in trees: without what stands behind ^, Egret's mark of phrases or ancestors' labels.
   std::string_view shown(Symbol label) const;

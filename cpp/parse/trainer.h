@@ -26,7 +26,7 @@ class Trainer : public Exclusive {
   double em(unsigned threads);
   // Every state but the root's becomes two, which differ by up to `noise` of each probability at random.
   void split(std::uint64_t seed, double noise);
-  // Undoes the given share of the last splits, those that cost the least likelihood; how many.
+  // Undoes the given share of the last splits, those that cost the least likelihood. Returns their number.
   std::size_t merge(double share, unsigned threads);
   // Each state's rules get a part of the mean over the states of its label (section 2.3).
   void smooth(double grammar, double lexicon);

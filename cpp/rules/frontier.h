@@ -62,7 +62,7 @@ inline Span hull(Span a, Span b) {
 
 constexpr std::uint32_t kNoLimit = 0xffffffffu;
 
-// A number that may be without limit: -1 in Python.
+// A number that may be unlimited, which is -1 in Python.
 struct Limit {
   std::uint32_t most = kNoLimit;
   constexpr Limit(std::uint32_t limit = kNoLimit) : most(limit) {}

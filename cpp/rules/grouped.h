@@ -34,7 +34,7 @@ class Grouped {
     group.occurrences += occurrences;
   }
   const std::vector<Group>& groups() const { return groups_; }
-  // The value with the most occurrences, of equals the first.
+  // The value with the most occurrences. Of equally frequent ones, the first.
   std::string_view most_frequent() const { return std::ranges::max_element(groups_, {}, &Group::occurrences)->value; }
 
  private:

@@ -32,7 +32,7 @@ class Relations {
   }
   std::size_t head_at(std::size_t word) const { return head_at_[word]; }
   Span subtree(std::size_t word) const { return subtree_[word]; }
-  // What a member stands for in the relation of `head`: its subtree, the head for itself alone.
+  // The span that a member covers in the relation of `head`: its whole subtree; for the head itself, only its word.
   Span covered(std::size_t head, std::size_t member) const {
     const auto word = static_cast<std::uint32_t>(head);
     return member == head ? Span{word, word + 1} : subtree_[member];

@@ -43,7 +43,7 @@ struct LabelledPhrases {
   std::vector<PhraseLabel> labels;  // as many
 };
 
-// Which phrases of a pair may be used, and under which labels. In this class: all, as X.
+// Decides which phrases of a pair may be used, and with which labels. This base class takes all phrases as X.
 class PhraseLabels : public Exclusive {
  public:
   struct View {

@@ -13,7 +13,7 @@
 
 namespace treeglot {
 
-// Calls take(i) for at most `most` of the numbers below `size`, at even distances; 0: for all. Gives how many.
+// Calls take(i) for at most `most` of the numbers below `size`, at even distances. 0 means all. Returns how many.
 template <class Take>
 std::uint64_t visit_evenly(std::uint64_t size, std::uint32_t most, const Take& take) {
   const std::uint64_t number = most == 0 || size <= most ? size : most;
@@ -39,7 +39,7 @@ class IndexedCorpus {
   };
   static constexpr Symbol kNone = Symbols::kNone;
 
-  // Refuses none, and indexes of different options.
+  // Refuses an empty list, and indexes with different options.
   explicit IndexedCorpus(std::vector<std::shared_ptr<const PairIndex>> indexes);
 
   std::size_t size() const { return indexes_.size(); }

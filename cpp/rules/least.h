@@ -30,7 +30,7 @@ class LeastProbabilities {
   // For each rule of another table, such as one of the rules of a new sentence pair.
   std::vector<Found> find(const RuleTable& others) const;
 
-  // Medians of sides that one rule alone has: what a rule is worth whose side is new. 0 where the table has none.
+  // The median probability of sides that have only one rule: what a rule with a new side gets. 0 if there is none.
   float lone_given_source() const { return lone_given_source_; }
   float lone_given_target() const { return lone_given_target_; }
 

@@ -110,7 +110,7 @@ class PairIndex {
   std::uint64_t source_links(Symbol source) const { return source_totals_[row(source, source_.words())]; }
   std::uint64_t target_links(Symbol target) const { return target_totals_[row(target, target_.words())]; }
 
-  // Appends its pairs, as words.
+  // Appends the pairs, as words, to a builder.
   void append_to(BitextBuilder& builder) const;
 
  private:

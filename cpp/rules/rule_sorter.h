@@ -15,7 +15,7 @@ namespace treeglot {
 
 class RuleSorter {
  public:
-  // Records beyond `memory` bytes go to a file in `folder`; 0: all stay in memory.
+  // Records beyond `memory` bytes go to a file in `folder`. With 0, all stay in memory.
   explicit RuleSorter(std::size_t memory = 0, std::string folder = {});
 
   // Adds a record (rules/rule_record.h) of a source side. Without a record, the source side alone is known.

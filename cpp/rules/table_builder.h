@@ -96,10 +96,10 @@ class RuleTableBuilder : public Exclusive {
   void limit_scope(std::uint32_t most) { max_scope_ = most; }
   std::size_t left_out_by_scope() const { return left_out_by_scope_; }
 
-  // Rows left out since their structures have cycles or arcs that cross.
+  // The number of rows left out because their structures have cycles or crossing arcs.
   std::size_t left_out_by_structure() const { return left_out_by_structure_; }
 
-  // Rows added from now on have these features too.
+  // Gives rows that are added from now on these features, too.
   void expand(const ExpandedOptions& options) { expanded_.emplace(options); }
 
   // Adds all rows; a bad one is a FormatError with its number, the first being `first_row`. A side that is longer than

@@ -42,7 +42,7 @@ class TableLevels {
 
   std::uint64_t spilled() const { return file_ == nullptr ? 0 : file_->size() * sizeof(std::uint32_t); }  // bytes
 
-  // In the order of the file. They must be produced in this order, while this lives.
+  // The sections in the order of the file. They must be produced in this order, while this object lives.
   std::vector<StreamedSection> sections();
 
   // A part of a table has the source sides that begin with some of the symbols, in a file of its own.

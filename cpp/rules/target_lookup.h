@@ -19,7 +19,7 @@ struct TargetCounts {
   double lost = 0;   // what smoothing takes from their counts
 };
 
-// What smoothing takes from the count of a rule that was seen so often; none: it does not ask for rules one by one.
+// What smoothing subtracts from the count of a rule that was seen so often. If empty, smoothing needs no single rules.
 using LostCount = std::function<double(double count, double occurrences)>;
 
 class TargetLookup {

@@ -1,4 +1,4 @@
-// The words of a corpus and their translation probabilities, counted pair by pair: what the parts of a corpus share.
+// Counts the words of a corpus and their translation probabilities, pair by pair, for the parts of a corpus to share.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct CorpusVocabulary {
   LexicalTable lexical;
 };
 
-// Keeps counts, never the pairs.
+// Keeps counts, but not the pairs.
 class VocabularyBuilder : public Exclusive {
  public:
   void append(std::span<const std::string_view> source, std::span<const std::string_view> target,

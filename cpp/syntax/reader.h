@@ -51,7 +51,7 @@ class LineReader : public Exclusive {
 
   void consume(std::string_view chunk);
   void close();
-  // To be called with what consume and close gave: values before a bad record are handed out before its error.
+  // Call this with the values of consume and close: values before a bad record are given out before its error.
   void raise_unless(bool values) const {
     if (error_ && !values) throw FormatError(*error_);
   }

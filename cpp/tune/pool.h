@@ -48,8 +48,8 @@ class Pool {
   std::size_t features() const { return features_; }
   std::size_t width() const { return width_; }                // of the statistics
   void check_weights(std::span<const double> weights) const;  // refuses those of another number of features
-  // What weights make of every hypothesis. Most searches are for a step that is not taken: the next one begins with the
-  // same weights.
+  // The score of every hypothesis with these weights. Line searches reuse it, because most steps are not
+  // taken.
   std::vector<double> scores(std::span<const double> weights) const;
   // What is best along weights + x · direction, for all x, from the weights' scores. A sentence may have no hypotheses.
   void best_along(std::size_t sentence, std::span<const double> scores, std::span<const double> direction,
@@ -66,7 +66,7 @@ class Pool {
     return statistics_.subspan(hypothesis * width_, width_);
   }
 
-  // The hypothesis of a sentence with the highest score, of equal ones the first. The sentence must have one.
+  // The hypothesis of a sentence with the highest score. Of equal ones, the first. The sentence must have one.
   std::uint32_t best(std::size_t sentence, std::span<const double> weights) const;
 
  private:

@@ -30,7 +30,7 @@ class LabelFeature final : public Feature<LabelFeature, LabelState> {
 
   void begin_sentence(const SearchedSentence&) override {}
 
-  // What is substituted into glue is no match and no mismatch: `glue` counts it.
+  // Substitutions into glue are neither match nor mismatch: `glue` counts them.
   void score(const Application& application, TailStates<LabelState> tails, LabelState& out, Sink& sink) const {
     if ((application.rule & kLocalRule) != 0) {
       out = {unlabelled_, unlabelled_};

@@ -30,7 +30,7 @@ MODEL, FACTS = "aligner.bin", "aligner.json"
 
 
 class Aligner:
-    """Models of both directions, which align and score sentence pairs.
+    """Word alignment models of both directions. They align and score sentence pairs.
 
     >>> pairs = [("das Haus".split(), "the house".split()), ("das Buch".split(), "the book".split())] * 20
     >>> aligner = Aligner.train(pairs)
@@ -72,7 +72,7 @@ class Aligner:
 
     @classmethod
     def load(cls, folder: PathLike) -> Aligner:
-        """The aligner that `save` left in a folder."""
+        """Load the aligner that `save` wrote to a folder."""
         path = Path(folder, FACTS)
         facts = read_json(path, method=str, options=dict, pairs=int, empty=int, long=int)
         if facts["method"] not in ALIGNERS:
@@ -92,7 +92,7 @@ class Aligner:
     def align(
         self, source: Sequence[str], target: Sequence[str], symmetrization: str = "grow-diag-final-and"
     ) -> Alignment:
-        """The links of one sentence pair."""
+        """Return the word links of one sentence pair."""
         return next(self.align_all([(source, target)], symmetrization))
 
     def align_all(
@@ -150,9 +150,9 @@ class Aligner:
                 yield next(mended) if alignable(*row[0]) else row[1]
 
     def directions(self, pairs: Iterable[Pair], threads: int = 1) -> Iterator[tuple[Alignment, Alignment]]:
-        """The links of the two directions, both from source to target: what heuristics symmetrise.
+        """Yield the links of each direction, before they are symmetrised. Links run from source to target in both.
 
-        In the first each target word has one link at most, in the second each source word.
+        In the first direction each target word has at most one link, in the second each source word.
         """
         return _each(pairs, lambda batch: self.core.directions(batch, threads), (Alignment(), Alignment()))
 
@@ -170,14 +170,14 @@ class Aligner:
     def likely(
         self, pairs: Iterable[Pair], least: float = 0.05, threads: int = 1
     ) -> Iterator[list[tuple[int, int, float, float]]]:
-        """Links of each pair that have a posterior of at least `least` in a direction.
+        """Yield the links of each pair whose posterior is at least `least` in one of the directions.
 
-        They are source, target, and the posteriors of both directions.
+        A link is a tuple: source position, target position, and the posteriors of both directions.
         """
         return _each(pairs, lambda batch: self.core.likely(batch, least, threads), [])
 
     def score(self, source: Sequence[str], target: Sequence[str]) -> float:
-        """How much better the two sides predict each other than word frequencies do, in nats a word.
+        """Score how much better the two sides predict each other than word frequencies do, in nats per word.
 
         Translations are above 0; sentences that have nothing to do with each other are below.
         """
@@ -188,14 +188,14 @@ class Aligner:
         return _each(pairs, lambda batch: self.core.scores(batch, threads).tolist(), float("-inf"))
 
     def lexicon(self) -> Iterator[tuple[str, str, float, float]]:
-        """Word pairs that have links: source, target, p(target | source), p(source | target)."""
+        """Yield the word pairs that have links: source, target, p(target | source), p(source | target)."""
         for first in range(0, self.core.source_words, BATCH):
             yield from self.core.lexicon(first, BATCH)
 
     def update(self, pairs: Iterable[Pair], *, threads: int = 1, report: Tick = lambda done, of: None) -> Aligner:
-        """Return an aligner that has also learnt from `pairs`. It starts from what this one knows.
+        """Return an aligner that has also learnt from `pairs`. Training starts from what this aligner knows.
 
-        What a lexicon said is part of that; the file is not read again.
+        It knows the counts of its lexicon, so the file of the lexicon is not read again.
         """
         if not self.core.can_be_updated:
             raise UsageError("only an aligner trained by the method sampler can be updated")
@@ -207,7 +207,7 @@ class Aligner:
 
 
 def _trainer(facts: Mapping[str, Any], path: Path) -> Any:
-    """The trainer with these settings, without a lexicon."""
+    """Make the trainer with these settings, without a lexicon."""
     options = {name: value for name, value in facts["options"].items() if name != "lexicon"}
     made = options_in(path, ALIGNERS[facts["method"]], options, table_name=facts["method"])
     if isinstance(made, Eflomal):
@@ -216,7 +216,7 @@ def _trainer(facts: Mapping[str, Any], path: Path) -> Any:
 
 
 def alignable(source: Sequence[str], target: Sequence[str]) -> bool:
-    """Whether a pair can have links."""
+    """Whether a pair can be aligned: no side is empty or too long."""
     return 0 < len(source) <= LONGEST and 0 < len(target) <= LONGEST
 
 

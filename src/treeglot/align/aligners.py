@@ -82,7 +82,7 @@ def sampler(
 
 
 def read_lexicon(path: PathLike, links: float = 1.0) -> list[tuple[str, str, float]]:
-    """The word pairs of a file. Each counts as many links as its third column says, by default `links`."""
+    """Read the word pairs of a file. The third column says how many links a pair counts as, by default `links`."""
     out = []
     for number, line in enumerate(iterate_lines(path), start=1):
         source, target, *more = [part.strip() for part in line.split("\t")] if "\t" in line else (line, "")
@@ -154,7 +154,7 @@ class Eflomal:
 
 
 def _write_numbers(path: Path, sentences: Sentences) -> None:
-    """eflomal's input: the numbers of sentences and words, then each sentence as its length and word numbers."""
+    """Write eflomal's input: the numbers of sentences and words, then each sentence as its length and word numbers."""
     numbers: dict[str, int] = {}
     lines = [[numbers.setdefault(word, len(numbers)) for word in sentence] for sentence in sentences]
     with path.open("w") as stream:

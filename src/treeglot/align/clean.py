@@ -1,4 +1,4 @@
-"""Sentence pairs that cannot be aligned, or that are not translations."""
+"""Finds sentence pairs that cannot be aligned, or that are not translations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Faults:
     lines: dict[str, tuple[int, int]] = field(default_factory=dict)  # how many, and the first
 
     def add(self, source: Sequence[str], target: Sequence[str]) -> str:
-        """Say what is wrong with the next pair. The text is empty if it can be aligned."""
+        """Say what is wrong with the next pair. The text is empty if the pair can be aligned."""
         self.pairs += 1
         fault = ""
         if not source or not target:
@@ -49,7 +49,7 @@ class Faults:
         return fault
 
     def found(self) -> list[str]:
-        """The sorts of faults, in words."""
+        """Describe each sort of fault that was found."""
         words = {
             "no target": f"{self.target} has no words, but {self.source} has",
             "no source": f"{self.source} has no words, but {self.target} has",
@@ -76,7 +76,7 @@ class CleanOptions(Options):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict of cleaning on a pair."""
+    """Says whether cleaning keeps a pair, and why not."""
 
     reason: str  # why it is dropped; empty: it is kept
     score: float  # of an aligner; NaN when it was not asked
@@ -117,7 +117,7 @@ def _fault(source: Sequence[str], target: Sequence[str], options: CleanOptions) 
 
 
 def _foreign(pair: Pair, aligner: Aligner | None) -> str:
-    """A side is in the other language if more of its words are known there; words without letters do not count."""
+    """Say `language` if a side has more words of the other language. Words without letters do not count."""
     if aligner is None:
         return ""
     for side, words in enumerate(pair):

@@ -1,4 +1,4 @@
-"""How good alignments are, against gold ones."""
+"""Compares alignments with gold alignments."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class AlignmentScore:
 
     @property
     def precision(self) -> float:
-        """The share of the links that are possible."""
+        """The share of the found links that are possible gold links."""
         return self.possible / self.links if self.links else 0.0
 
     @property
     def recall(self) -> float:
-        """The share of the sure links that were found."""
+        """The share of the sure gold links that were found."""
         return self.found / self.sure if self.sure else 0.0
 
     @property
     def f1(self) -> float:
-        """Their harmonic mean."""
+        """The harmonic mean of precision and recall."""
         both = self.precision + self.recall
         return 2 * self.precision * self.recall / both if both else 0.0
 
@@ -50,7 +50,7 @@ class AlignmentScore:
 def score_alignments(
     alignments: Iterable[Alignment], gold: Iterable[Alignment], possible: Iterable[Alignment] | None = None
 ) -> AlignmentScore:
-    """Compare alignments with gold ones. Links in `possible` are no mistakes (default: the gold links).
+    """Compare alignments with gold alignments. Links in `possible` are no errors (default: the gold links).
 
     >>> judged = score_alignments([Alignment.parse("0-0 1-2")], [Alignment.parse("0-0 1-1")])
     >>> judged.precision, judged.recall, judged.aer

@@ -1,4 +1,4 @@
-"""Sentences of documents that are parallel by paragraph: which translate which, by their lengths and words."""
+"""Aligns the sentences of documents that are parallel by paragraph, by their lengths and words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Bead:
 
     @property
     def dropped(self) -> str:
-        """The reason why the bead is not a pair, or an empty text."""
+        """The reason why the bead is not a sentence pair. Empty if it is one."""
         return "" if self.source and self.target else "no target" if self.source else "no source"
 
 

@@ -1,4 +1,4 @@
-"""One alignment from those of two directions."""
+"""Merges the alignments of two directions into one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many phrase pairs are left when they must nest, or be constituents (Chiang 2010, table 1)."""
+"""Counts the phrase pairs that are left if they must nest, or be constituents (Chiang 2010, table 1)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PhraseKinds:
     tree_to_tree: int  # both are
 
     def share(self, kind: str) -> float:
-        """The share in percent of the largest nested set.
+        """The number of phrase pairs of a kind, in percent of the largest nested set.
 
         >>> PhraseKinds(1, 10, 5, 4, 4, 3).share("tree_to_tree")
         60.0
@@ -41,7 +41,7 @@ class PhraseKinds:
         return 100 * number / self.nested if self.nested else 0.0
 
     def text(self) -> str:
-        """As a table."""
+        """Format the numbers as a table."""
         return columns(self._rows())
 
     def _rows(self) -> list[list[str]]:
@@ -52,11 +52,11 @@ class PhraseKinds:
         return html_table(self._rows())
 
     def as_json(self) -> dict[str, Any]:
-        """As values."""
+        """Return the numbers as JSON values."""
         return asdict(self) | {"percent_of_nested": {kind: self.share(kind) for kind in KINDS}}
 
     def plot(self) -> str:
-        """As bars, SVG."""
+        """Draw the numbers as bars, in SVG."""
         values = [[int(getattr(self, kind))] for kind in KINDS]
         return bars("Phrase pairs by kind", list(KINDS.values()), [f"{self.pairs:,} sentence pairs"], values, "")
 

@@ -43,7 +43,7 @@ class Rewrites:
         return 100 * self.rewrites[side].get(rewrite, 0) / total if total else 0.0
 
     def as_json(self) -> dict[str, Any]:
-        """As values."""
+        """Return the counts as JSON values."""
         return {
             "system": self.system,
             "sentences": self.sentences,
@@ -84,7 +84,7 @@ def count_rewrites(system: str, derivations: Iterable[Mapping[str, float]]) -> R
 
 
 def common_rewrites(systems: Sequence[Rewrites], side: Side, least: float = 1.0) -> list[str]:
-    """The rewrites that are at least `least` percent in some system, by how frequent they are in the first."""
+    """The rewrites that are at least `least` percent in some system, sorted by frequency in the first system."""
     found = {
         rewrite
         for system in systems
@@ -95,7 +95,7 @@ def common_rewrites(systems: Sequence[Rewrites], side: Side, least: float = 1.0)
 
 
 def rewrites_text(systems: Sequence[Rewrites], least: float = 1.0) -> str:
-    """Tables of the shares and of the common rewrites, of both sides."""
+    """Format the shares and the common rewrites of both sides as tables."""
     names = [system.system for system in systems]
     shares = [["side  kind, %", *names]]
     for side in SIDES:
@@ -110,7 +110,7 @@ def rewrites_text(systems: Sequence[Rewrites], least: float = 1.0) -> str:
 
 
 def rewrites_plot(systems: Sequence[Rewrites], least: float = 1.0) -> str:
-    """The same as bars, on a self-contained HTML page."""
+    """Draw the shares and the common rewrites as bars, on a self-contained HTML page."""
     names = [system.system for system in systems]
     drawings = [
         bars(

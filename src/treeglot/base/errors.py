@@ -9,7 +9,7 @@ _USER = re.compile(r"(\w[\w+.-]*:/+)[^/@]*:(?!\d+/)[^@]*@")  # with a password, 
 
 
 def shown(place: str) -> str:
-    """A file or a URI for messages: without a user's password, and with the slashes that a `Path` drops.
+    """Format a file or URI for messages: without passwords, and with the slashes that a `Path` drops.
 
     >>> shown("s3:/KEY:SECRET@bucket/train.de"), shown("abfs://box@account/a"), shown("train.de")
     ('s3://bucket/train.de', 'abfs://box@account/a', 'train.de')

@@ -87,7 +87,7 @@ def read_chunks(path: PathLike, size: int = CHUNK) -> Iterator[bytes]:
 
 
 def _damage(suffix: str) -> tuple[type[Exception], ...]:
-    """What decompressing damaged bytes raises."""
+    """The exceptions that decompressing damaged bytes raises."""
     match suffix:
         case ".gz":
             import zlib
@@ -104,7 +104,7 @@ def _damage(suffix: str) -> tuple[type[Exception], ...]:
 
 
 def read_lines(path: PathLike) -> list[str]:
-    """The lines of a text file, as `iterate_lines` gives them."""
+    """Read all lines of a text file, as `iterate_lines` yields them."""
     return list(iterate_lines(path))
 
 
@@ -147,12 +147,12 @@ def longest_line() -> int:
 
 
 def too_long(most: int) -> str:
-    """The message for a longer line."""
+    """The message for a line of more than `most` bytes."""
     return f"is longer than {most} bytes; TREEGLOT_LONGEST_LINE sets another limit"
 
 
 def logical_suffix(path: PathLike) -> str:
-    """The suffix that names the format, compression aside.
+    """The suffix that names a file's format, without the suffix of its compression.
 
     >>> logical_suffix("train.zh.forest.xz")
     '.forest'
@@ -162,7 +162,7 @@ def logical_suffix(path: PathLike) -> str:
 
 
 class Pause:
-    """Whether standard input has no further value waiting."""
+    """Says whether a reader of standard input must wait for the next value."""
 
     now = False
     waits = True  # more input did when the chunk at hand was complete
@@ -205,7 +205,7 @@ class _Pieces(io.RawIOBase):
     """The content of a compressed file, decompressed in pieces of bounded size."""
 
     def __init__(self, raw: IO[bytes], pieces: Callable[[IO[bytes]], Iterator[bytes]]) -> None:
-        """`raw` is closed with this."""
+        """`raw` is closed together with this stream."""
         super().__init__()
         self._raw = raw
         self._pieces = pieces(raw)
@@ -251,7 +251,7 @@ def _zstd_pieces(raw: IO[bytes]) -> Iterator[bytes]:
 
 
 def _xz_pieces(raw: IO[bytes]) -> Iterator[bytes]:
-    """Streams one after the other, with zeros between them."""
+    """Decompress one stream after the other. There may be zeros between them."""
     stream: lzma.LZMADecompressor | None = None
     while data := raw.read(1 << 16):
         while data or (stream is not None and not stream.needs_input):

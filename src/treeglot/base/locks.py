@@ -1,4 +1,4 @@
-"""Locks between processes: one at a time works at a place."""
+"""Locks between processes: only one at a time works at a place."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class PeakMemory:
     """The peak memory of this process since the object was made (on Linux only)."""
 
     def __init__(self) -> None:
-        """Reset the peak to the present use."""
+        """Reset the peak to the current use."""
         try:
             _CLEAR.write_text("5")
             self._known = True

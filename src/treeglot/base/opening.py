@@ -1,4 +1,4 @@
-"""How binary files are opened."""
+"""Options for opening binary files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from treeglot._core import Opening
 
 
 def opening(verify: bool, wait: bool) -> Opening:
-    """How a file is checked: `verify` turns checks on, and `wait` finishes them before the file opens."""
+    """Choose how a file is checked: `verify` turns checks on, and `wait` finishes them before the file opens."""
     if not verify:
         return Opening.trusted
     return Opening.verified if wait else Opening.background

@@ -106,7 +106,7 @@ def option(
     names: Callable[[], Iterable[str]] | None = None,
     paper: str = "",
 ) -> T:
-    """A field of an options dataclass: its default, one line of help, its range and the paper that the default is from.
+    """Declare a field of an options dataclass: default, help, range, and the paper that the default is from.
 
     An option with `names` takes one of these names or the path of a file. `names` is called when it is needed.
     """
@@ -118,7 +118,7 @@ def option(
 
 
 def required(help: str) -> Any:
-    """A field without a default. Such fields come first in their dataclass."""
+    """Declare a field without a default. Such fields come first in their dataclass."""
     return dataclasses.field(metadata={"help": help})
 
 
@@ -312,7 +312,7 @@ def options_table(schema: Callable[..., Any]) -> str:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """The message for a name that is not known: the names that are, the closest first.
+    """The message for an unknown name. It lists the known names, the closest first.
 
     >>> unknown("format", "conlu", ["ptb", "conllu"])
     "unknown format 'conlu'; did you mean 'conllu'? known: conllu, ptb"
@@ -326,7 +326,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 
 
 def wanted(kind: Any) -> str:
-    """A description of the values that a type takes.
+    """Describe the values that a type takes.
 
     >>> wanted(float), wanted(Literal["hiero", "t2t"])
     ('a number', "'hiero' or 't2t'")
@@ -350,7 +350,7 @@ _WORDS = {bool: "true or false", int: "an integer", float: "a number", str: "a s
 
 
 def _bound(bound: float) -> str:
-    """An end of a range: 20, 0.5, or 2^32 - 1."""
+    """Format an end of a range: 20, 0.5, or 2^32 - 1."""
     bits = bound.bit_length() if isinstance(bound, int) else 0
     return f"2^{bits} - 1" if bits > 30 and bound == 2**bits - 1 else f"{bound:,}"
 
@@ -438,7 +438,7 @@ def _found(value: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A value in TOML, truncated to a readable length."""
+    """Format a value as TOML, truncated to a readable length."""
     if value is None:
         return "none"
     if isinstance(value, int) and value.bit_length() > 10_000:

@@ -1,4 +1,4 @@
-"""The identity of the running program: part of the keys of stored results, so other code does not reuse them."""
+"""Identifies the running code. Keys of stored results contain this identity, so other code does not reuse them."""
 
 from __future__ import annotations
 

@@ -60,5 +60,5 @@ class Registry(Generic[T]):
         return len(self._factories)
 
     def make(self, name: str, options: Mapping[str, Any] | None = None) -> T:
-        """The thing called `name`, made with `options`, which are checked against the factory's parameters."""
+        """Make the thing called `name` with `options`. They are checked against the factory's parameters."""
         return from_table(self[name], options or {}, table_name=name)

@@ -1,4 +1,4 @@
-"""Work in shards: tasks on several machines take some records each, and their parts are joined in order.
+"""Work in shards: each task on a machine processes some records, and the parts are joined in order.
 
     .OUT.parts/000000.shard  the records of a task; the driver reads the input once and writes them
     .OUT.parts/000000.part   what the task made of them
@@ -38,13 +38,13 @@ SHARED = "expected a folder that all machines see under the same path"
 
 
 class Machines(Protocol):
-    """Where tasks run."""
+    """The machines that run tasks."""
 
     def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
-        """The values of `function(shared, item)` for each item, in order. Other machines may call it, and again."""
+        """Call `function(shared, item)` for each item, and return the values in order. A machine may repeat a call."""
 
     def calls_at_once(self) -> int:
-        """The number of calls of `map`'s function that share the memory and cores of one process or machine."""
+        """The number of calls of `map`'s function that share the memory and cores of one machine."""
 
 
 class Job(Protocol):
@@ -54,7 +54,10 @@ class Job(Protocol):
         """Open what all shards of a process share, such as a model."""
 
     def run(self, opened: Any, records: Any, first: int, threads: int, part: Path) -> dict[str, Any]:
-        """Write the part of some records, which `first` records precede. Gives what JSON can hold, for the driver."""
+        """Write the part for some records. Returns facts for the driver, as JSON values.
+
+        `first` records precede these.
+        """
 
 
 @dataclass(frozen=True)
@@ -67,11 +70,11 @@ class Shard:
     digest: str  # of the file
 
     def file(self, folder: Path) -> Path:
-        """Where its records are."""
+        """The file with the shard's records."""
         return folder / f"{self.number:06}.shard"
 
     def load(self, folder: Path) -> Any:
-        """Its records. A missing or changed file is an error."""
+        """Load the shard's records. A missing or changed file is an error."""
         import zstandard
 
         path = self.file(folder)
@@ -105,7 +108,7 @@ class Work:
 
 
 def pack(number: int, first: int, records: int, value: Any) -> tuple[Shard, bytes]:
-    """A shard, and the content of its file."""
+    """Make a shard, and the content of its file."""
     import zstandard
 
     content = zstandard.ZstdCompressor(level=1).compress(pickle.dumps(value, protocol=5))
@@ -118,16 +121,17 @@ def digest_of(content: bytes) -> str:
 
 
 def shards_of(records: Iterable[T], size: int) -> Iterator[tuple[list[T], int]]:
-    """Records in lists of `size`, each with its length."""
+    """Yield the records in lists of `size`, each list with its length."""
     stream = iter(records)
     while batch := list(islice(stream, size)):
         yield batch, len(batch)
 
 
 def state_of(*paths: PathLike) -> str:
-    """The files at these paths and in these folders, by path, size and time: part of the key of what they give.
+    """Describe the files at these paths and in these folders by path, size and time.
 
-    Names that begin with a dot do not count: they are of files in the making.
+    Results that depend on these files have this text in their keys. Files whose names begin with a dot do not count,
+    because they are still being written.
     """
     known = []
     for path in map(Path, paths):

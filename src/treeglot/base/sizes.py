@@ -10,7 +10,7 @@ _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
 def parse_size(size: str | int) -> int:
-    """The bytes that `size` stands for: a number, or digits with K, M, G or T (of 1024).
+    """Parse an amount of memory: a number of bytes, or digits with K, M, G or T (powers of 1024).
 
     >>> parse_size("2G"), parse_size("1.5M"), parse_size(4096)
     (2147483648, 1572864, 4096)

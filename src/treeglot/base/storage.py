@@ -96,7 +96,7 @@ def plain_path(path: PathLike) -> str:
 
 
 def without_query(path: PathLike) -> str:
-    """A path, or a URI without its settings, whose suffix says what a file holds.
+    """Remove the settings of a URI, so that its suffix names the format. Paths stay unchanged.
 
     >>> without_query("s3://bucket/train.de.gz?region=eu-north-1")
     's3://bucket/train.de.gz'
@@ -165,7 +165,7 @@ def is_complete(path: PathLike) -> bool:
 
 
 def exists(path: PathLike) -> bool:
-    """Whether a path or URI names a file, or a folder that can be read: a complete one elsewhere, any one here."""
+    """Whether a path or URI names a file, or a folder that can be read. A remote folder must be complete."""
     if not is_remote(path):
         return Path(plain_path(path)).exists()
     return is_file(path) or is_complete(path)
@@ -180,7 +180,7 @@ def is_file(path: PathLike) -> bool:
 
 
 def files_in(folder: PathLike) -> list[str]:
-    """The files in a folder and the folders below it, by their paths in it, sorted. A missing folder has none."""
+    """The files below a folder, by their paths in it, sorted. A missing folder has none."""
     if not is_remote(folder):
         own = Path(plain_path(folder))
         return sorted(file.relative_to(own).as_posix() for file in own.rglob("*") if file.is_file())
@@ -194,7 +194,7 @@ def files_in(folder: PathLike) -> list[str]:
 
 
 def within(folder: PathLike, name: str) -> PathLike:
-    """A file of a folder, which may be a URI with settings.
+    """The path of a file in a folder. The folder may be a URI with settings.
 
     >>> within("s3://bucket/run?region=eu-north-1", "cards/a.json")
     's3://bucket/run/cards/a.json?region=eu-north-1'
@@ -203,7 +203,7 @@ def within(folder: PathLike, name: str) -> PathLike:
 
 
 def above(path: PathLike, levels: int) -> PathLike:
-    """The folder so many levels above a path or URI.
+    """The folder `levels` levels above a path or URI.
 
     >>> above("s3://bucket/run/cards/a.json?region=eu-north-1", 2)
     's3://bucket/run?region=eu-north-1'
@@ -215,13 +215,17 @@ def above(path: PathLike, levels: int) -> PathLike:
 
 
 def upload_file(file: PathLike, path: PathLike) -> None:
-    """Copy a file to a URI. One that is too large for the place is refused before it is sent."""
+    """Copy a file to a URI. A file that is too large for the store is refused before it is sent."""
     with Path(file).open("rb") as given, write_remote(path, Path(file).stat().st_size) as out:
         _copy(given, out)
 
 
 def upload_folder(folder: PathLike, path: PathLike) -> None:
-    """Copy a folder to a URI. Its list of files is removed first and written last: without it, nobody reads it."""
+    """Copy a folder to a URI.
+
+    The list of its files is removed first and written last. A folder without this list is incomplete, and readers
+    refuse it.
+    """
     uri, own = _uri(path), Path(folder)
     files = {file.relative_to(own).as_posix(): file for file in sorted(own.rglob("*")) if file.is_file()}
     with _naming(uri):
@@ -241,7 +245,7 @@ def upload_folder(folder: PathLike, path: PathLike) -> None:
 
 
 def fetch(path: PathLike, cache: PathLike | None = None, report: Callable[[str], None] = lambda line: None) -> Path:
-    """A local copy of an object, or of a folder that `upload_folder` made.
+    """Copy an object, or a folder that `upload_folder` made, to this machine. Returns the path of the copy.
 
     Files that are mapped into memory must be on this machine. The copy is kept in `cache`. It is used again as long as
     the object has the same size and time, and the copy the same checksum. The files of a folder are checked against
@@ -260,7 +264,7 @@ def fetch(path: PathLike, cache: PathLike | None = None, report: Callable[[str],
 
 
 def cache_folder(cache: PathLike | None = None) -> Path:
-    """Where copies are kept: TREEGLOT_CACHE, or `treeglot/files` in the user's folder for caches."""
+    """The folder for copies: TREEGLOT_CACHE, or `treeglot/files` in the user's cache folder."""
     if cache is not None:
         return Path(cache)
     if given := os.environ.get("TREEGLOT_CACHE"):
@@ -333,7 +337,7 @@ def _download(uri: str, target: Path) -> tuple[int, str]:
 
 
 def _copy(given: IO[bytes], out: IO[bytes]) -> tuple[int, str]:
-    """Copy all bytes; gives their number and their digest."""
+    """Copy all bytes. Returns their number and their digest."""
     digest, size = blake2b(digest_size=16), 0
     while chunk := given.read(CHUNK):
         out.write(chunk)
@@ -389,7 +393,7 @@ def _info(uri: str) -> FileInfo | None:
 
 
 def _check_bucket(uri: str, system: FileSystem, place: str) -> None:
-    """Refuse a missing bucket: Arrow reports it only on writing."""
+    """Refuse a missing bucket. Arrow would report it only on writing."""
     from pyarrow.fs import FileType
 
     if system.type_name == "s3":
@@ -459,7 +463,7 @@ class _Writer:
 
 @contextmanager
 def _naming(uri: str) -> Iterator[None]:
-    """Errors of Arrow, with the URI and what it means."""
+    """Turn Arrow's errors into errors that name the URI and say what they mean."""
     import pyarrow as pa
 
     try:
@@ -475,7 +479,7 @@ def _naming(uri: str) -> Iterator[None]:
 
 
 def _told(message: str) -> str:
-    """The meaning of an Arrow message, in one line."""
+    """Say in one line what a message of Arrow means."""
     for name, meaning in _PROBLEMS.items():
         if name in message:
             return meaning + (_CREDENTIALS if meaning.startswith("access") else "")

@@ -58,13 +58,13 @@ class TomlFile:
             raise FormatError(self.path, line, f"is not TOML: {problem[:1].lower()}{problem[1:]}") from error
 
     def line_of(self, key: Key) -> int:
-        """The line of a key, or of the closest thing around it; 1 for the file as a whole."""
+        """The line of a key, or of the closest table around it. Line 1 stands for the whole file."""
         lines = key_lines(self.text)
         return next((lines[key[:size]] for size in range(len(key), 0, -1) if key[:size] in lines), 1)
 
 
 def loads(text: str) -> dict[str, Any]:
-    """The table in a text of TOML; a ValueError for other text."""
+    """Parse TOML text. Other text raises ValueError."""
     tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     table: dict[str, Any] = tomllib.loads(text)
     return table
@@ -187,7 +187,7 @@ def _name(token: str) -> str:
 
 
 def _extremes(text: str) -> Iterator[tuple[int, str]]:
-    """Lines with absurdly long numbers or deep nesting, and the reason."""
+    """Yield lines with absurdly long numbers or deep nesting, each with the reason."""
     depth = parts = 0
     for token, line in _tokens(text):
         depth = max(0, depth + (token in ("[", "{")) - (token in ("]", "}")))

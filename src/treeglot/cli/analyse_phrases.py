@@ -1,4 +1,4 @@
-"""`treeglot analyse phrases`: what trees leave of the phrase pairs of a corpus."""
+"""`treeglot analyse phrases`: counts the phrase pairs that are constituents, or that nest."""
 
 from __future__ import annotations
 

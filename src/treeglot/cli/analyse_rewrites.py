@@ -1,4 +1,4 @@
-"""`treeglot analyse rewrites`: what a system with soft syntax substitutes into what."""
+"""`treeglot analyse rewrites`: counts the substitutions of systems with soft syntax."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class CommandGroup(TyperGroup):
     prefix = ""
 
     def names(self) -> dict[str, str]:
-        """The next word of each command at this level → its path."""
+        """Map the next word of each command at this level to the command's path."""
         paths = (path for paths in COMMANDS.values() for path in paths)
         words = (path.removeprefix(self.prefix).split()[0] for path in paths if path.startswith(self.prefix))
         return {word: self.prefix + word for word in words}
@@ -138,7 +138,7 @@ def build_group(path: str) -> Any:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; it always ends in an exit code and at most one message."""
+    """Run one command. It always ends with an exit code and at most one error message."""
     if "_TREEGLOT_COMPLETE" in os.environ:
         build_group("").main(prog_name="treeglot")
     settings = Settings()

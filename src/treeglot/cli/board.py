@@ -14,10 +14,10 @@ BEFORE = 15  # steps shown above the one that runs
 
 
 class Lines(Watcher):
-    """A line when a step begins and one when it ends; between them what it says, every few seconds."""
+    """Prints a line when a step begins or ends, and every few seconds what the step says."""
 
     def __init__(self) -> None:
-        """Nothing was said yet."""
+        """Begin without messages."""
         self.last = 0.0
         self.line = ""
 
@@ -28,32 +28,32 @@ class Lines(Watcher):
         pass
 
     def planned(self, plan: Sequence[Planned]) -> None:
-        """Says how much there is to do."""
+        """Say how much there is to do."""
         there = sum(planned.done for planned in plan)
         say(f"{len(plan)} steps, {there} of them done before")
 
     def started(self, planned: Planned) -> None:
-        """Says what runs, and why it runs again."""
+        """Say which step runs, and why it runs again."""
         self.last, self.line = time.monotonic(), ""
         say(f"{planned.step.name}: {'begins' if planned.reason == NEW else planned.reason}")
 
     def said(self, planned: Planned, line: str) -> None:
-        """Passes on what the step says, if a while has passed; the last of it is told at the end."""
+        """Print the step's message, unless another was printed just before. The last message comes at the end."""
         self.line = line
         if time.monotonic() - self.last >= LOG_INTERVAL:
             self.last = time.monotonic()
             say(f"{planned.step.name}: {line}")
 
     def finished(self, planned: Planned, seconds: float) -> None:
-        """Says how long it took, and what the step said last."""
+        """Say how long the step took, and print its last message."""
         say(f"{planned.step.name}: done in {seconds:.1f} s{f', {self.line}' if self.line else ''}")
 
 
 class Board(Watcher):
-    """A table that is drawn again as the run goes on."""
+    """A table of the steps that is redrawn during the run."""
 
     def __init__(self) -> None:
-        """Draws to standard error."""
+        """Draw to standard error."""
         self.plan: Sequence[Planned] = ()
         self.state: dict[str, str] = {}
         self.at = ""
@@ -69,7 +69,7 @@ class Board(Watcher):
             self.live.stop()
 
     def planned(self, plan: Sequence[Planned]) -> None:
-        """Draws the table."""
+        """Draw the table."""
         from rich.console import Console
         from rich.live import Live
 
@@ -79,23 +79,23 @@ class Board(Watcher):
         self.live.start()
 
     def started(self, planned: Planned) -> None:
-        """Marks the step."""
+        """Mark the running step."""
         self.at, self.began, self.spoke = planned.step.name, time.monotonic(), False
         self.state[self.at] = "" if planned.reason == NEW else planned.reason
 
     def said(self, planned: Planned, line: str) -> None:
-        """Shows what the step says."""
+        """Show the step's message."""
         self.spoke = True
         self.state[planned.step.name] = line
 
     def finished(self, planned: Planned, seconds: float) -> None:
-        """Shows how long it took, and what the step said last."""
+        """Show how long the step took, and its last message."""
         line = self.state[planned.step.name] if self.spoke else ""
         self.state[planned.step.name] = f"{seconds:.1f} s{f', {line}' if line else ''}"
         self.at = ""
 
     def table(self) -> Any:
-        """The step that runs, the last ones before it, and how many there are above and to come."""
+        """The running step, the last steps before it, and the numbers of steps above and to come."""
         from rich.table import Table
 
         out = Table.grid(padding=(0, 2))
@@ -117,5 +117,5 @@ class Board(Watcher):
 
 
 def watcher() -> Board | Lines:
-    """What fits standard error."""
+    """The display for standard error: a table on a terminal, lines in a log."""
     return Board() if is_terminal(sys.stderr) and not settings().quiet else Lines()

@@ -110,7 +110,7 @@ def combine(
 
 @dataclass(frozen=True)
 class _System:
-    """A k-best list, or a model with what it translates."""
+    """A k-best list, or a model and its input."""
 
     name: str
     path: Path  # of the list or of the input
@@ -120,7 +120,7 @@ class _System:
     named: bool = False  # NAME=FILE, which a model's folder that is not there looks like
 
     def lists(self, size: int) -> Lists:
-        """The best of each sentence."""
+        """The best translations of each sentence."""
         from treeglot.tune.combination import lists_of, read_lists
 
         if self.translator is None:
@@ -135,7 +135,7 @@ class _System:
 
 
 def _open(text: str, place: int, threads: int) -> _System:
-    """A system by name. A list without a name is numbered, and has the same number for dev and test."""
+    """Open a system by name. A list without a name gets a number, the same for dev and test."""
     from treeglot.models import load
     from treeglot.tune.decoder import DecoderTranslator
 
@@ -152,7 +152,7 @@ def _open(text: str, place: int, threads: int) -> _System:
 
 
 def _parts(text: str, place: int) -> tuple[str, Path | None, Path]:
-    """A system's name, the folder of its model if it is one, and its file."""
+    """Split the text into the system's name, the folder of its model if it is one, and its file."""
     first, equals, rest = text.partition("=")
     if not equals:
         if Path(text).is_dir():
@@ -206,7 +206,7 @@ def _read(given: list[_System], size: int, references: list[tuple[Path, list[str
 
 
 def _candidates(combination: Combination, given: list[_System]) -> list[list[str]]:
-    """Texts from the models' search forests that the systems agree on."""
+    """Find texts in the models' search forests that the systems agree on."""
     hopes = combination.hopes()
     found = [each.translator.translate(each.sources, each.weights, 1, hopes) for each in given if each.translator]
     candidates = combination.candidates(found)

@@ -1,4 +1,4 @@
-"""`treeglot compounds`: rare words as words that the corpus knows better."""
+"""`treeglot compounds`: replaces rare words by words that are frequent in the corpus."""
 
 from __future__ import annotations
 

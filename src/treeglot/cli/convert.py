@@ -84,7 +84,7 @@ def convert(
 
 
 def _refuse_blank(text: Path, format: str) -> None:
-    """Refuse a text with blank lines before the work: the output could not stay in step with it."""
+    """Refuse a text with blank lines before the work begins, because the output would skip these lines."""
     from treeglot.syntax.formats import read_text
 
     for number, words in enumerate(read_text(text), 1):
@@ -94,7 +94,7 @@ def _refuse_blank(text: Path, format: str) -> None:
 
 
 def _over(trees: Iterable[Dependency], file: str, text: Path) -> Iterator[Dependency]:
-    """The dependencies of sentences, in step with them: CoNLL has no other way to say that a parse failed."""
+    """Pair dependencies with the sentences of a text. A failed parse gets the words, without heads."""
     from treeglot.syntax.formats import read_text
     from treeglot.syntax.same_words import difference
 
@@ -108,7 +108,7 @@ def _over(trees: Iterable[Dependency], file: str, text: Path) -> Iterator[Depend
 
 
 class WithWords:
-    """Dependencies that have words; the others are counted."""
+    """Passes on dependencies that have words, and counts the others."""
 
     def __init__(self, values: Iterable[Dependency]) -> None:
         self.values = values

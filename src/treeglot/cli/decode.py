@@ -1,4 +1,4 @@
-"""`treeglot decode`: sentences with a grammar, a language model and weights, of this or of other decoders."""
+"""`treeglot decode`: translates with a grammar, a language model and weights, also of other decoders."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def decode(
 
 
 def _lines(source: Path, format: str = "") -> tuple[Iterator[Source], bool]:
-    """The lines, and whether the first brings grammars along."""
+    """Read the input. Returns its lines, and whether the first line names its own grammars."""
     from itertools import chain, islice
 
     from treeglot.base.files import iterate_lines
@@ -157,7 +157,7 @@ def _lines(source: Path, format: str = "") -> tuple[Iterator[Source], bool]:
 
 
 def _trees(source: Path, format: str | None, decoder: Decoder) -> Iterator[Source]:
-    """Forests; a line, or nothing, where there is none."""
+    """Read forests. A line without a forest stays a line, or is empty."""
     from treeglot.base.files import iterate_lines, logical_suffix
     from treeglot.corpus.parses import as_forest
     from treeglot.corpus.sources import read_sources

@@ -34,7 +34,7 @@ EMPTY = b'{"goal":null,"nodes":[]}'  # the forest of a line that was refused
 
 
 def given_weights(path: Path) -> dict[str, float]:
-    """The weights of a file; says so if it has none."""
+    """Read a file of weights. Prints a remark if it has none."""
     from treeglot.decode.weights import read_weights
 
     found = read_weights(path)
@@ -44,7 +44,7 @@ def given_weights(path: Path) -> dict[str, float]:
 
 
 def searched(options: SearchOptions, **given: float | bool | None) -> SearchOptions:
-    """`options` with those that were given."""
+    """Override search options by those of the command line."""
     return replace(options, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
 
 
@@ -97,12 +97,10 @@ def run(
     first: int = 1,
     translate: Callable[..., list[Translation]] | None = None,
 ) -> Counter[int]:
-    """Translate `sources`, read from `source`, with any translator; used by every command that decodes.
+    """Translate `sources`, read from `source`, with any translator. Every command that decodes uses this.
 
-    Gives how often each entry of a glossary was used.
-
-    `first` is the place of the first of them in `source`, for messages. `translate` takes the place of the translator's
-    own batches: that of a model, which reads text.
+    `first` is the place of the first sentence in `source`, for messages. `translate` replaces the translator's own
+    batches; a model that reads text passes its own. Returns how often each entry of a glossary was used.
     """
     from contextlib import nullcontext
 
@@ -167,7 +165,7 @@ class Done:
     """The results of a finished run: counts, and drawings of its translations."""
 
     def __init__(self, output: Output, source: Path, first: int, tell: Callable[[str], None] = warn) -> None:
-        """`first` is the place in `source` of the first sentence; `tell` is told what cannot be translated."""
+        """`first` is the place of the first sentence in `source`. `tell` reports untranslatable sentences."""
         from treeglot.corpus.doubts import Doubts
 
         self.output, self.source, self.first = output, source, first
@@ -182,7 +180,7 @@ class Done:
         self.tell = tell
 
     def facts(self) -> dict[str, Any]:
-        """All counts, as JSON has them; `take` adds them to those of another run."""
+        """All counts as JSON values. `take` adds them to the counts of another run."""
         found: dict[str, Any] = {name: getattr(self, name) for name in ("number", "bad", "words", "seconds")}
         doubts = {name: count for name, count in vars(self.doubts).items() if name != "name"}
         return found | {"notes": dict(self.notes), "terms": list(self.terms.items()), "doubts": doubts}
@@ -198,13 +196,13 @@ class Done:
             self.terms[entry] += count
 
     def refuse(self, translation: Translation) -> None:
-        """Counts and names what cannot be translated."""
+        """Count and report a sentence that cannot be translated."""
         if translation.problem:
             self.tell(f"{self.source}:{self.number + self.first}: {translation.problem}{REFUSED}")
             self.bad += 1
 
     def add(self, given: Source, translation: Translation) -> None:
-        """One more translation."""
+        """Add one more translation."""
         if self.output.svg is not None and self.picture is None:
             from treeglot.decode.draw import to_svg
 
@@ -223,7 +221,7 @@ class Done:
         self.terms.update(term.entry for term in translation.terms)
 
     def draw(self) -> None:
-        """Writes the page, the picture and the trees."""
+        """Write the page, the picture and the trees."""
         from treeglot.base.files import write_binary
 
         if self.output.html is not None:
@@ -238,7 +236,7 @@ class Done:
             _write_dependencies(self.output.dependencies, self.trees)
 
     def report(self) -> None:
-        """Prints the remarks; sentences that were not translated are an error."""
+        """Print the remarks. Sentences that were not translated raise an error."""
         number, each = self.number, 1000 * self.seconds / max(self.number, 1)
         for problem in self.doubts.found():
             warn(problem)
@@ -254,7 +252,7 @@ class Done:
 
 @contextmanager
 def _resumed(output: Output) -> Iterator[IO[bytes]]:
-    """The partial output of an interrupted run, which the next run continues. Only complete lines count."""
+    """Open the partial output of an interrupted run, to continue it. Incomplete lines are dropped."""
     target = output.out.resolve()
     path = target.with_name(f".{target.name}.{output.key}.partial")
     with path.open("a+b") as stream:
@@ -275,9 +273,9 @@ def _resumed(output: Output) -> Iterator[IO[bytes]]:
 
 
 def signature(model: Model) -> str:
-    """The kind, the search options and the headers of the files, which contain checksums of their content.
+    """Identify a model by its kind, its search options and the headers of its files, which contain checksums.
 
-    Head tables, which are text, and dependency models belong to it too: translations depend on them.
+    Translations also depend on head tables, which are text, and on dependency models. So these count, too.
     """
     from hashlib import blake2b
 

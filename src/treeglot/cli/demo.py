@@ -89,7 +89,7 @@ def demo(
 
 
 def _write(folder: Path, pairs: int) -> None:
-    """The sample corpus as files, if they are not all there yet."""
+    """Write the files of the sample corpus, unless all of them exist."""
     from treeglot.sample import write_corpus
 
     if not (folder / "complete").is_file():
@@ -102,7 +102,7 @@ def _write(folder: Path, pairs: int) -> None:
 
 
 def _recipe(corpus: Path, quick: bool) -> Recipe:
-    """The experiment: words are aligned, Chinese is parsed by a parser trained on its trees, systems are compared."""
+    """Make the recipe: align the words, train a Chinese parser on the trees, and compare systems."""
     from treeglot.base.options import from_table
     from treeglot.experiment.recipe import Recipe
 
@@ -134,7 +134,7 @@ def _recipe(corpus: Path, quick: bool) -> Recipe:
 
 
 def _show(show: Page, pipeline: Pipeline, corpus: Path, report: Report) -> None:
-    """The table of the systems, and what they make of a few sentences."""
+    """Print the table of the systems, and their translations of a few sentences."""
     from treeglot.syntax.draw.bars import columns
 
     show.heading("Results on the test set")
@@ -154,7 +154,7 @@ def _show(show: Page, pipeline: Pipeline, corpus: Path, report: Report) -> None:
 
 
 def _show_text(show: Page, folder: Path, corpus: Path) -> None:
-    """Text as people write it, and its translation: the model tokenises, parses and writes text itself."""
+    """Print raw text and its translation: the model tokenises, parses and writes text itself."""
     from treeglot.models import load
 
     model = load(folder)
@@ -166,7 +166,7 @@ def _show_text(show: Page, folder: Path, corpus: Path) -> None:
 
 
 def _derivation(steps: list[dict[str, Any]]) -> list[str]:
-    """The rules, each with those below it further in."""
+    """Format the rules, each indented below the rule that uses it."""
     lines, waiting = [], [1]
     for step in steps:
         while waiting[-1] == 0:

@@ -76,7 +76,7 @@ def train(
 
 
 def score(model: DependencyModel, trees: TreeFile, words: bool, unit: float) -> None:
-    """Print the score of each tree, or of each word, in logarithms `unit` times those of base 10."""
+    """Print the score of each tree, or of each word. `unit` is the factor from log10 to the printed logarithms."""
     for tree in trees.read(model.unit):
         scores = model.full_scores(tree)
         if not words:

@@ -34,7 +34,7 @@ class Told(BaseException):
 
 @contextmanager
 def told_to_end() -> Iterator[None]:
-    """Signals that would end the process raise `Told` in the block; what it ignores or handles stays as it is."""
+    """In the block, signals that would end the process raise `Told`. Ignored and handled signals stay."""
     heard = [number for number in SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
     if not heard or threading.current_thread() is not threading.main_thread():
         yield

@@ -17,7 +17,7 @@ WIDTH = {"max_content_width": 100, "help_option_names": ["--help", "-h"]}
 
 
 def section(formatter: Any, title: str, rows: Iterable[tuple[str, str]]) -> None:
-    """A heading, and below it names with what they mean."""
+    """Write a heading, and below it names with their meanings."""
     rows = list(rows)
     if not rows:
         return
@@ -39,13 +39,13 @@ def panels(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
 
 
 def parameters(command: Any, ctx: Any, formatter: Any) -> None:
-    """Each panel of a command in a section of its own."""
+    """Write a section for each panel of a command."""
     for title, rows in panels(command, ctx).items():
         section(formatter, title, rows)
 
 
 def styled(text: str, **style: Any) -> str:
-    """`text` in colours, where those are seen."""
+    """Colour `text` if the terminal shows colours."""
     return typer.style(text, **style) if is_terminal(sys.stdout) and "NO_COLOR" not in os.environ else text
 
 
@@ -55,14 +55,14 @@ class PlainCommand(TyperCommand):
     annotations: Mapping[str, Any] = {}
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """With our own conversion of values. Completion parses incomplete lines, in which values may be wrong."""
+        """Parse arguments with our own conversion. Completion parses incomplete lines, where values may be wrong."""
         if ctx.resilient_parsing:
             return list(super().parse_args(ctx, args))
         parse_values(self, ctx, args, self.annotations)
         return []
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """By panel."""
+        """Write the options by panel."""
         parameters(self, ctx, formatter)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:

@@ -23,8 +23,8 @@ def join(
 ) -> None:
     """Join several models into one that searches all their rules together.
 
-    A derivation of one grammar may fill a variable of another's rule. Tune the weights of all together afterwards.
-    Dependency models are left out; models with labels on the target side cannot be joined.
+    A derivation of one grammar can fill a variable of another grammar's rule. Tune all weights together afterwards.
+    Dependency models are left out. Models with labels on the target side cannot be joined.
     """
     from treeglot.models.joint import join as make
     from treeglot.models.joint import names_of

@@ -24,8 +24,8 @@ def lm_classes(
 ) -> None:
     """Put the words of a text into classes, for lm train --classes.
 
-    Words with the same neighbours come into one class. Each word moves to the class that makes the text most likely
-    under a bigram model of classes, until none moves.
+    Words with the same neighbours share a class. Each word moves to the class that makes the text most likely under a
+    bigram model of classes, until no word moves.
     """
     from treeglot.lm.classes import learn_classes
 

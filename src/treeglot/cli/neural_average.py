@@ -15,9 +15,9 @@ def neural_average(
     models: Annotated[list[Path], typer.Argument(help="Joint models of one corpus, of different seeds."), MAPPED],
     out: Annotated[Path, typer.Option("--out", "-o", help="The file of the averaged model."), FILE],
 ) -> None:
-    """Make one joint model of several: its log probabilities are the means of theirs.
+    """Average several joint models into one. Its log probabilities are the means of theirs.
 
-    The networks must have the same words and windows. The averaged one is as large as all of them together.
+    The networks must have the same words and windows. The result is as large as all of them together.
     """
     from treeglot.cli.output import say
     from treeglot.neural.average import average

@@ -177,7 +177,7 @@ def _read(corpus: Corpus, needs: Needs) -> Iterator[LinkedPair | ParsedPair]:
 
 
 def tell(epoch: JointEpoch) -> None:
-    """One line about an epoch."""
+    """Print one line about an epoch."""
     say(
         f"epoch {epoch.epoch}: perplexity {epoch.perplexity:.3f}{' (best)' if epoch.best else ''}, "
         f"log Z {epoch.mean_log_sum:+.3f} ± {epoch.log_sum_error:.3f}, "

@@ -22,7 +22,7 @@ LOG_INTERVAL = 5.0  # seconds between two lines of progress in a log
 
 @dataclass
 class Settings:
-    """How this run of the command line speaks."""
+    """Says which messages this run shows."""
 
     quiet: bool = False
     debug: bool = False
@@ -63,12 +63,12 @@ def printable(text: str) -> str:
 
 
 def show(text: str) -> None:
-    """A line of a result that people read."""
+    """Print a line of a result for people."""
     print(printable(text))
 
 
 def show_data(text: str) -> None:
-    """A line for programs: unchanged, but escaped on a terminal as by `show`."""
+    """Print a line for programs. A terminal gets it escaped, as by `show`."""
     print(printable(text) if sys.stdout.isatty() else text)
 
 
@@ -80,7 +80,7 @@ def warn(message: str) -> None:
 
 @contextmanager
 def shown_warnings() -> Iterator[None]:
-    """Python's warnings as `warn` shows them, each once."""
+    """Show Python's warnings as `warn` does, each once."""
     import warnings
 
     seen = set[str]()
@@ -117,7 +117,7 @@ class Progress:
         self._begin = self._shown = time.monotonic()
 
     def advance(self, by: float = 1) -> None:
-        """So much more is done."""
+        """Report that `by` more are done."""
         self.update(self.done + by)
 
     def update(self, done: float, total: float | None = None) -> None:
@@ -186,7 +186,7 @@ class Stages(ExitStack):
 
 
 def track(items: Iterable[T], what: str, *, unit: str = "", total: int | None = None) -> Iterator[T]:
-    """`items`, with their progress shown."""
+    """Yield `items`, and show the progress."""
     if total is None and isinstance(items, Sized):
         total = len(items)
     with Progress(what, unit=unit, total=total) as progress:

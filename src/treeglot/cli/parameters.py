@@ -26,26 +26,26 @@ MOST_THREADS = 1024
 
 @dataclass(frozen=True)
 class Writes:
-    """Marks a parameter that names what a command writes; it is checked before the work."""
+    """Marks a parameter that names an output. The output is checked before the work begins."""
 
     folder: bool = False
 
 
 @dataclass(frozen=True)
 class Mapped:
-    """Marks a parameter whose files must be on this machine: they are mapped into memory, or changed in place."""
+    """Marks a parameter whose files are copied here first. They are mapped into memory, or changed in place."""
 
     changed: bool = False
 
 
 @dataclass(frozen=True)
 class Streamed:
-    """Marks a parameter whose files are read as they come, by `base.files`: from their URIs, without a copy."""
+    """Marks a parameter whose files are read directly from their URIs, without a copy (`base.files`)."""
 
 
 @dataclass(frozen=True)
 class Here:
-    """Marks a parameter whose files must be on this machine, and are not copied: a URI is refused."""
+    """Marks a parameter whose files must be local. A URI is refused."""
 
 
 # A parameter of paths without a mark is as MAPPED: its files are copied before the command begins. Text that names
@@ -110,7 +110,7 @@ def set_option(help: str) -> Any:
 
 @dataclass(frozen=True)
 class Fields:
-    """Stands for an options dataclass that takes long to import: `Annotated[Any, Fields("MODULE", "CLASS")]`."""
+    """Stands for an options dataclass that is slow to import: `Annotated[Any, Fields("MODULE", "CLASS")]`."""
 
     module: str
     name: str
@@ -127,7 +127,7 @@ DEBUG = Annotated[
 
 
 def expand(function: Function) -> Function:
-    """`function` with `--quiet` and `--debug` added and its options dataclasses spread into their fields.
+    """Add `--quiet` and `--debug` to `function`, and replace its options dataclasses by their fields.
 
     Files with URIs are copied as the marks of the parameters say (`file_marks`).
     """
@@ -186,7 +186,7 @@ def file_marks(parameters: Iterable[inspect.Parameter]) -> dict[str, Writes | Ma
 
 
 def _imported(kind: Any) -> Any:
-    """The options dataclass that a type stands for, or the type."""
+    """Import the options dataclass that `Fields` stands for. Other types stay."""
     stands = next((extra for extra in get_args(kind)[1:] if isinstance(extra, Fields)), None)
     return kind if stands is None else getattr(import_module(stands.module), stands.name)
 
@@ -219,7 +219,7 @@ def _fields(kind: type[Any]) -> list[inspect.Parameter]:
 
 
 def _marked(kind: Any, declared: Any) -> Any:
-    """The type of a field with a mark if it is a file of a corpus: one whose type says what it holds."""
+    """Mark the type of a field as streamed if the field names a file of a corpus."""
     held = get_origin(declared) is Annotated and _metavar(kind) == "PATH"
     return Annotated[kind, STREAMED] if held else kind
 

@@ -126,7 +126,7 @@ def _parse_elsewhere(job: ParseShard, text: Path, threads: int, machines: Machin
 
 
 def adapts(model: str) -> bool:
-    """Whether a parser is another package's: ADAPTER:MODEL; a folder of that name comes first."""
+    """Whether a parser is one of another package, ADAPTER:MODEL. An existing folder of that name wins."""
     from treeglot.parse.adapters import ADAPTERS
 
     return model.partition(":")[0] in ADAPTERS and ":" in model and not Path(model).exists()
@@ -149,7 +149,7 @@ def _parse_with(model: str, text: Path, out: Path, to: str | None) -> None:
 
 
 def _format(out: Path, to: str | None, trees: bool) -> str:
-    """The format to write: the one that was asked for, or that of the suffix."""
+    """Choose the output format: the one that was asked for, or that of the suffix."""
     from treeglot.syntax.formats import find_format
 
     if to is None and str(out) == "-":

@@ -86,7 +86,7 @@ def placed(
 
 @dataclass(frozen=True)
 class _Upload:
-    """Output that goes to a URI when a command ends."""
+    """An output that is copied to a URI when a command ends."""
 
     path: Path
     uri: str
@@ -94,7 +94,7 @@ class _Upload:
     before: tuple[int, int] | None  # the state of the path when the command began
 
     def send(self) -> None:
-        """Copy it there, and remove it here. An error names the place here."""
+        """Copy the output to its URI, and remove it here. An error names the place here."""
         if self.path.exists():
             try:
                 upload_folder(self.path, self.uri) if self.folder else upload_file(self.path, self.uri)
@@ -107,7 +107,7 @@ class _Upload:
         shutil.rmtree(self.path.parent)
 
     def keep(self, error: BaseException) -> None:
-        """Send a file that was complete before the command failed, as it would stay here. Name what is left here."""
+        """Send a file that was complete before the command failed. Otherwise name what is left here."""
         if isinstance(error, Exception) and not self.folder and _state(self.path) not in (None, self.before):
             try:
                 self.send()
@@ -124,7 +124,7 @@ class _Upload:
 
 
 def _plain(value: Any) -> Any:
-    """A value with paths of this machine instead of `file://`. Unknown schemes are refused."""
+    """Replace `file://` by local paths in a value. Unknown schemes are refused."""
     if isinstance(value, Path):
         return Path(plain_path(value))
     if isinstance(value, list | tuple):
@@ -133,7 +133,7 @@ def _plain(value: Any) -> Any:
 
 
 def _remote(value: Any) -> list[str]:
-    """The URIs of other places that a value has."""
+    """The remote URIs in a value."""
     if isinstance(value, list | tuple):
         return [uri for each in value for uri in _remote(each)]
     if isinstance(value, str):
@@ -142,7 +142,7 @@ def _remote(value: Any) -> list[str]:
 
 
 def _fetched(value: Any) -> Any:
-    """A value with copies on this machine instead of what URIs name."""
+    """Replace URIs in a value by copies on this machine."""
     if isinstance(value, list | tuple):
         return type(value)(map(_fetched, value))
     if isinstance(value, str):

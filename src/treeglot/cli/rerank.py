@@ -1,4 +1,4 @@
-"""`treeglot rerank`: k-best lists in the order that other models give them."""
+"""`treeglot rerank`: reorders k-best lists by the scores of other models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`treeglot rules`: the rules of a model that have some words, and corrections of them."""
+"""`treeglot rules`: searches the rules of a model, and corrects them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def rules(
 
 
 def search(model: Path, source: str, target: str, whole: bool, most: int, as_json: bool) -> None:
-    """List rules, then corrections, that have some words."""
+    """List the rules, and then the corrections, that contain some words."""
     from treeglot.base.options import load_options
     from treeglot.cli.output import say, show, show_data
     from treeglot.models.model import ModelFile

@@ -34,17 +34,17 @@ class Page:
     """Headings, paragraphs and lines on standard output."""
 
     def __init__(self, screen: Screen) -> None:
-        """Drawn for `screen`."""
+        """Draw on `screen`."""
         self.screen = screen
 
     def title(self, text: str) -> None:
-        """The line above everything."""
+        """Print the title."""
         from treeglot.syntax.draw.terminal import Piece
 
         print(self.screen.line([Piece(text, "word")]))
 
     def heading(self, text: str) -> None:
-        """A heading, with a line across the page."""
+        """Print a heading, with a line across the page."""
         from treeglot.syntax.draw.terminal import Piece
 
         line = "─" * max(0, min(self.screen.width, 80) - len(text) - 4)
@@ -52,13 +52,13 @@ class Page:
         print(self.screen.line([Piece("── ", "faint"), Piece(text, "word"), Piece(f" {line}", "faint")]))
 
     def text(self, text: str) -> None:
-        """A paragraph."""
+        """Print a paragraph."""
         print()
         for line in textwrap.wrap(self.screen.readable(text), max(1, min(self.screen.width, 80) - 2)):
             print(line)
 
     def lines(self, lines: Sequence[str]) -> None:
-        """Lines as they are, a little further in."""
+        """Print lines unchanged, slightly indented."""
         from treeglot.syntax.draw.terminal import Piece
 
         print()

@@ -103,7 +103,7 @@ def serve(
 
 @contextmanager
 def _shared_figures(processes: int) -> Iterator[None]:
-    """Several processes write their figures to one folder. Its name is there before Prometheus is imported."""
+    """Let several processes write their metrics to one folder. Prometheus must find its name when it is imported."""
     if processes == 1:
         yield
         return
@@ -135,7 +135,7 @@ def _demo_dev() -> tuple[list[str], list[str]]:
 
 
 def _new_key(path: Path) -> str:
-    """A new key for this run; it replaces the last one."""
+    """Make a new key for this run. It replaces the last one."""
     from treeglot.web.keys import RIGHTS, Keys
 
     keys = Keys(path)

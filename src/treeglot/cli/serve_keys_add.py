@@ -1,4 +1,4 @@
-"""`treeglot serve keys add`: a new API key."""
+"""`treeglot serve keys add`: makes an API key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`treeglot serve keys remove`: an API key ends."""
+"""`treeglot serve keys remove`: removes an API key."""
 
 from __future__ import annotations
 

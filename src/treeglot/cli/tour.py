@@ -1,4 +1,4 @@
-"""`treeglot tour`: one sentence pair of the sample treebank from all sides, by commands that anyone can give."""
+"""`treeglot tour`: shows one sentence pair of the sample treebank, with the command for each picture."""
 
 from __future__ import annotations
 

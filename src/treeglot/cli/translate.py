@@ -129,7 +129,7 @@ def translate(
 
 @dataclass(frozen=True)
 class Opening:
-    """The model that translates, and what it is given."""
+    """A model and its settings, to open it on any machine."""
 
     model: Path
     corrections: Path | None
@@ -146,11 +146,11 @@ class Opening:
         return {name: path for name, path in named.items() if path is not None}
 
     def resolved(self) -> Opening:
-        """The same for another machine, which may work in another folder."""
+        """Make all paths absolute, for machines that work in another folder."""
         return replace(self, **{name: path.resolve() for name, path in self.files.items()})  # type: ignore[arg-type]
 
     def open(self) -> Model:
-        """The model."""
+        """Open the model."""
         from treeglot.base.options import changed, options_of, unknown
         from treeglot.decode import SearchOptions
         from treeglot.decode.weights import read_weights
@@ -169,7 +169,7 @@ class Opening:
         return loaded if options == loaded.translator.options else loaded.with_search(options)
 
     def batch(self, model: Model) -> Callable[..., list[Translation]]:
-        """What translates a batch."""
+        """The function that translates a batch."""
         if self.abstain is None:
             return model.translate_batch
         from treeglot.models.confidence import translate_sure
@@ -189,11 +189,11 @@ class TranslateShard:
     first: int  # place of the first sentence of all shards in it
 
     def open(self) -> Model:
-        """The model."""
+        """Open the model."""
         return self.opening.open()
 
     def run(self, opened: Model, records: list[Source], first: int, threads: int, part: Path) -> dict[str, Any]:
-        """Write what is printed of each sentence; gives the counts and what cannot be translated."""
+        """Write the output for each sentence. Returns the counts, and the sentences that cannot be translated."""
         refused: list[str] = []
         done = Done(replace(self.output, threads=threads), self.source, self.first, refused.append)
         done.number = first
@@ -206,7 +206,7 @@ class TranslateShard:
 def _run_elsewhere(
     job: TranslateShard, model: Model, sources: Iterator[Source], output: Output, machines: Machines
 ) -> Counter[int]:
-    """Translate in shards on a cluster; says what `run` says."""
+    """Translate in shards on a cluster. Returns what `run` returns."""
     from treeglot.base.shards import RECORDS, in_shards, join, shards_of, state_of
 
     warn_of(model.translator)
@@ -227,7 +227,7 @@ def _run_elsewhere(
 
 
 def _key(model: Model, source: Path, out: Path, *more: object) -> str:
-    """A digest of all that the output depends on. Files count by path, size and time.
+    """A digest of everything that the output depends on. Files count by path, size and time.
 
     The output may lie in the model's folder: neither it nor what an interrupted run left of it is a part of the model.
     """

@@ -1,4 +1,4 @@
-"""`treeglot tune`: weights for a trained model, on a development set."""
+"""`treeglot tune`: finds weights for a trained model on a development set."""
 
 from __future__ import annotations
 

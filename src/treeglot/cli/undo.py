@@ -1,4 +1,4 @@
-"""`treeglot undo`: takes back what a model has learnt."""
+"""`treeglot undo`: removes what a model has learnt."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def parse_values(command: Any, context: Any, arguments: Sequence[str], annotatio
 
 
 def convert(kind: Any, value: Any) -> Any:
-    """The value of a parameter of some type; words are parsed, and defaults stay as they are.
+    """Convert a parameter's value to its type. Words are parsed, and defaults stay unchanged.
 
     >>> from pathlib import Path
     >>> convert(int | None, "3"), convert(Path, "a/b"), convert(list[float], ["1", "0.5"]), convert(int | None, None)
@@ -66,7 +66,7 @@ def convert(kind: Any, value: Any) -> Any:
 
 
 def _plain(kind: Any) -> Any:
-    """A type without what it is annotated with, and without None."""
+    """Remove annotations and None from a type."""
     while hasattr(kind, "__metadata__"):
         kind = get_args(kind)[0]
     others = [other for other in get_args(kind) if other is not types.NoneType]

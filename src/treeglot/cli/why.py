@@ -1,4 +1,4 @@
-"""`treeglot why`: where the words of a translation come from, and why it is not another one."""
+"""`treeglot why`: explains where the words of a translation come from, and why it is not another one."""
 
 from __future__ import annotations
 

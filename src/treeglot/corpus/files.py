@@ -44,7 +44,7 @@ Dependencies = Annotated[Path | None, Dependency]
 
 @dataclass(frozen=True)
 class SourceFiles(Options):
-    """Source sentences and their parses: what a model translates."""
+    """Source sentences and their parses: the input of a translation."""
 
     source: Text = option(None, "tokenised source sentences, one a line")
     source_trees: Trees = option(None, "parses of the source sentences")
@@ -53,7 +53,7 @@ class SourceFiles(Options):
 
     @classmethod
     def holds(cls, name: str) -> tuple[type[Any], ...]:
-        """What a file may hold.
+        """The types of values that a file may hold.
 
         >>> Corpus.holds("target_trees") == (Tree,)
         True

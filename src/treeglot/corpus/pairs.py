@@ -59,7 +59,7 @@ class Pair:
 
     @property
     def is_first(self) -> bool:
-        """Whether it is the pair under its first alignment, or its only one."""
+        """Whether the pair comes with its first (or only) alignment."""
         return self.share is None or self.share[0] == 0
 
 
@@ -108,7 +108,7 @@ class PairCounts:
 
 
 class Pairs(Iterator[Pair]):
-    """The pairs of a corpus, and the counts of what has been read so far.
+    """The sentence pairs of a corpus, read as you iterate. `counts` has what has been read so far.
 
     The words are those of the text if it is given, else those of the parses. If source parses are translated, the
     source words are those of the parses, because rules with other words would never match a parse. They may differ from
@@ -165,7 +165,7 @@ class Pairs(Iterator[Pair]):
     def _weights(
         self, links: Alignment, likely: list[str], source: list[str], target: list[str], number: int
     ) -> list[float]:
-        """The posteriors of a pair's links; a line has likely ones alone."""
+        """The posteriors of a pair's links. The file lists only likely links."""
         try:
             found = link_posteriors(links, likely, len(source), len(target))
         except ValueError as error:
@@ -175,7 +175,7 @@ class Pairs(Iterator[Pair]):
 
 
 def _batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
-    """The rows in batches. Rows before a bad record are given before its error is raised."""
+    """Yield the rows in batches. Rows before a bad record come before its error."""
     batch = []
     try:
         for row in rows:
@@ -200,7 +200,7 @@ def check_links(links: Alignment, source: Sequence[str], target: Sequence[str], 
 
 
 class _SideReader:
-    """One side of the pairs: its words, and its parses as they are needed."""
+    """Reads one side of the pairs: its words, and the parts of its parses that are needed."""
 
     def __init__(self, corpus: Corpus, side: Side, wanted: str, needs: Needs, counts: PairCounts) -> None:
         self.side, self.wanted, self.needs, self.counts = side, wanted, needs, counts
@@ -222,7 +222,7 @@ class _SideReader:
         return f"{self.side}_{self.wanted.replace('best', 'forest')}"
 
     def failed(self, words: Sequence[str]) -> bool:
-        """Whether a failed parse stands instead of the words."""
+        """Whether the words are missing because there is only a parse, and it failed."""
         return self.text is None and not words
 
     def read(self, columns: Sequence[Sequence[Any]], first: int) -> Iterator[tuple[list[str], dict[str, Any]]]:

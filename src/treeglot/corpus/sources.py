@@ -14,7 +14,7 @@ from treeglot.syntax.formats import READ_ONLY, Records, find_format
 
 
 def read_sources(path: Path, format: str | None, *holds: type[Any], skip_bad: bool = False) -> Iterator[Any]:
-    """The values of a file that has one of these types, in the format named or that of its suffix.
+    """Yield the values of a file, which must have one of these types. The suffix or `format` names its format.
 
     In the format `text`, or with an unknown suffix, each line is a sentence. Lines are given unchecked, so one bad line
     never ends a long run. A format that holds anything else is refused. With `skip_bad` a bad record is None.

@@ -1,7 +1,7 @@
 """How sure a translation is: calibrated probabilities of sentences and words (docs/why.md).
 
-Two small logistic models, fitted on sentences with references, over posteriors of a k-best list, the rules that were
-used, and unknown words.
+Two small logistic models are fitted on sentences with references. Their features are posteriors of a k-best list, the
+rules that were used, and unknown words.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class ConfidenceModel:
 
     @staticmethod
     def load(path: PathLike) -> ConfidenceModel:
-        """That of a file."""
+        """Load the model of a file."""
         try:
             found = read_json(path)
             parts = {name: _logistic(found[name], known) for name, known in (("sentence", SENTENCE), ("word", WORD))}

@@ -42,7 +42,7 @@ class ConsensusOptions(Options):
     )
 
     def ngram_weights(self) -> list[float]:
-        """The weights of n-grams by length: one word, two words, …
+        """The weights of n-grams by length: of one word, two words, …
 
         >>> ConsensusOptions(precision=0.5, ratio=0.5).ngram_weights()
         [0.5, 1.0, 2.0, 4.0]
@@ -84,7 +84,7 @@ class Agreement:
 
 
 def ranked(texts: Sequence[Scored], options: ConsensusOptions) -> list[int]:
-    """The places of one list's texts, each there once, the largest gain first.
+    """Rank the distinct texts of one list by their gain. Returns their places, the largest gain first.
 
     >>> ranked([("a b c d", -1.0), ("a x c e", -1.1), ("a x c d", -1.2)], ConsensusOptions())
     [2, 1, 0]

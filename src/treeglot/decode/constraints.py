@@ -30,7 +30,7 @@ class Constraints:
     steps: Sequence[RequiredStep] = ()  # steps of its derivation, or nodes of the input's parse
 
     def core(self, words: Words) -> TargetConstraints:
-        """The same for the core; `words` splits texts."""
+        """Convert to the core's constraints. `words` splits texts into words."""
         first = list(words(self.prefix))
         part = first.pop() if first and not self.prefix[-1].isspace() else ""
         return TargetConstraints(

@@ -52,7 +52,7 @@ class ContextWords:
             raise FormatError(os.fspath(path), 0, str(error)) from error
 
     def write(self, path: PathLike) -> None:
-        """Write them. The same words give the same bytes."""
+        """Write the words. The same words give the same bytes."""
         with write_binary(path) as stream:
             stream.write(json.dumps(asdict(self), ensure_ascii=False, indent=1).encode() + b"\n")
 
@@ -76,7 +76,7 @@ class ContextCounts:
         self._counts: tuple[Counter[str], Counter[str]] = Counter(), Counter()
 
     def add(self, source: Sequence[str], target: Sequence[str]) -> None:
-        """One more sentence pair."""
+        """Add one more sentence pair."""
         self._counts[0].update(source)
         self._counts[1].update(target)
 

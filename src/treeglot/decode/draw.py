@@ -62,7 +62,7 @@ def to_html(translation: Translation, source: Source | None = None) -> str:
 
 
 def to_svg(translation: Translation) -> str | None:
-    """One picture: the input, the output and the rules, each rule in its colour; empty without a derivation."""
+    """Draw one picture: the input, the output and the rules, each rule in its colour. Empty without a derivation."""
     best = translation.best
     if not 0 < len(best.derivation.steps) <= STEPS:
         return None
@@ -89,7 +89,7 @@ def derivation_svg(derivation: Derivation) -> str | None:
 
 
 def forest_html(found: SearchForest) -> str:
-    """The edges of a search forest from the goal down, the first of them, with scores and rules."""
+    """List the first edges of a search forest from the goal down, with scores and rules."""
     size = f"{found.graph.nodes:,} hypotheses, {found.graph.edges:,} edges, {count(found.graph):.4g} derivations"
     names, heads = found.names, found.graph.heads.tolist()
     rows = "".join(
@@ -138,7 +138,7 @@ def used_tree(derivation: Derivation, source: ParseForest) -> tree.Outline:
 
 
 def _innermost(derivation: Derivation, span: tuple[int, int]) -> int:
-    """The last step that covers a span. Lower steps come later."""
+    """The last step that covers a span. Steps further down come later, so it is the innermost."""
     covering = (i for i, s in enumerate(derivation.steps) if s.span[0] <= span[0] and span[1] <= s.span[1])
     return max(covering, default=0)
 
@@ -166,7 +166,7 @@ def step_numbers(derivation: Derivation) -> dict[int, int]:
 
 
 def _used(source: Source, derivation: Derivation) -> TypeGuard[ParseForest]:
-    """Whether rules took a tree of a forest. Those of several grammars may leave parts of it to others."""
+    """Whether rules matched a tree of a forest. In a joint model, other grammars may translate parts of it."""
     whole = not any(step.grammar for step in derivation.steps)
     return isinstance(source, ParseForest) and source.parsed and whole and bool(derivation.parse_edges())
 

@@ -12,7 +12,7 @@ LEVEL = 3.6  # rows from a rule to those below it
 
 
 def boxes(derivation: Derivation, numbers: Mapping[int, int]) -> Drawing:
-    """Every rule, source side above target side, over the rules of its variables; colours by `numbers`, 0 is pale.
+    """Draw each rule above the rules that fill its variables. `numbers` gives the colours; 0 is pale.
 
     >>> steps = [Step("X", "das [X,1]", "the [X,1]", (0, 2), 1, False), Step("X", "haus", "house", (1, 2), 0, False)]
     >>> drawing = boxes(Derivation(steps), {0: 1, 1: 2})

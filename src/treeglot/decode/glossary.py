@@ -153,10 +153,10 @@ def _read_table(path: PathLike) -> Iterator[Entry]:
 
 
 def _read_tbx(path: PathLike) -> Iterator[Entry]:
-    """The concepts of a TBX file (ISO 30042, all dialects): the first language's terms, with the second's first term.
+    """Read the concepts of a TBX file (ISO 30042, all dialects).
 
-    Further terms of the first language are forms. A target term whose status is deprecated or superseded is forbidden
-    where the source occurs.
+    The first term of the second language translates the first language's terms. Further terms of the first language are
+    forms. A target term whose status is deprecated or superseded is forbidden where the source occurs.
     """
     name = os.fspath(path)
     parser = ElementTree.XMLParser()
@@ -190,7 +190,7 @@ def _read_tbx(path: PathLike) -> Iterator[Entry]:
 
 
 def _feed(parser: ElementTree.XMLParser, chunk: bytes | None, name: str) -> Any:
-    """Gives bytes to a parser; None ends the file, and gives its root."""
+    """Pass bytes to a parser. None ends the file, and returns the root."""
     try:
         return parser.close() if chunk is None else parser.feed(chunk)
     except ElementTree.ParseError as error:
@@ -210,7 +210,7 @@ def _deprecated(term: ElementTree.Element) -> bool:
 
 @dataclass(frozen=True)
 class Pair:
-    """A form of a term in a model's words."""
+    """A form of a term, in a model's words."""
 
     entry: int
     target: str  # the model's words, separated by blanks
@@ -303,5 +303,5 @@ def _at_words(found: list[tuple[int, int, int]], words: Words) -> list[tuple[int
 
 
 def lowered(sentences: Sequence[Words]) -> list[Words]:
-    """Words in lower case, as many as there were."""
+    """Lowercase words. Their number stays the same."""
     return [[word.lower() for word in words] for words in sentences]

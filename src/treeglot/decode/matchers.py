@@ -30,7 +30,7 @@ Models: TypeAlias = "tuple[DependencyModel, ...]"
 
 
 def match_strings(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
-    """Rules on spans; the output has a tree if there are dependency models."""
+    """Match rules on spans. With dependency models, the output has a dependency tree."""
 
     def setup(features: FeatureSet, options: SearchOptions) -> Matcher:
         for model in dependency_models:
@@ -41,12 +41,12 @@ def match_strings(heads: HeadTable | None = None, dependency_models: Models = ()
 
 
 def match_on_demand(rules: RulesOnDemand) -> Setup:
-    """Rules on spans, found when a sentence arrives. The translator has the empty table of `rules`."""
+    """Match rules on spans that are found when a sentence arrives. The translator has the empty table of `rules`."""
     return lambda features, options: OnDemandMatcher(rules, options)
 
 
 def match_labels(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
-    """Rules on spans that carry soft labels: substitutions are scored."""
+    """Match rules on spans that have soft labels: features score each substitution of labels."""
 
     def setup(features: FeatureSet, options: SearchOptions) -> Matcher:
         features.add_labels()
@@ -56,7 +56,7 @@ def match_labels(heads: HeadTable | None = None, dependency_models: Models = ())
 
 
 def match_forests(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
-    """Fragments at the nodes of forests; a line, and a forest without a parse, falls back to phrases and glue.
+    """Match tree fragments at the nodes of forests. Without a parse, use phrases and glue.
 
     Adds two features. `parse` is the log probability of the tree that was used. `pseudo` counts the hyperedges without
     a rule, which were translated in source order. Dependency models add `dlm_words`, `dlm_tags` and `ill_formed`.
@@ -72,7 +72,7 @@ def match_forests(heads: HeadTable | None = None, dependency_models: Models = ()
 
 
 def match_dependents(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
-    """Rules at the words of a dependency tree with their dependents, phrases on subtrees; a line falls back to phrases.
+    """Match rules at the words of a dependency tree, and phrases on subtrees. Without a parse, use phrases.
 
     Adds the feature `pseudo`, the number of words without a rule, whose dependents were translated in source order.
     `heads` makes dependency trees of forests, from their best trees.
@@ -81,7 +81,7 @@ def match_dependents(heads: HeadTable | None = None, dependency_models: Models =
 
 
 def match_augmented(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
-    """The same with phrases on parts of a relation, whose features are `phrase_` and the name of one of the table's."""
+    """Like `match_dependents`, with phrases on parts of a relation. Their features begin with `phrase_`."""
     return lambda features, options: HeadDependentsMatcher(features, heads, options, True)
 
 
@@ -110,9 +110,9 @@ def unused_options(matcher: Callable[..., Setup]) -> frozenset[str]:
 
 
 def match_joint(setups: Sequence[Setup]) -> Setup:
-    """Several grammars together: a derivation of one may fill a variable of another's rule.
+    """Match several grammars together: a derivation of one can fill a variable of another's rule.
 
-    Each takes the features of one grammar, which have no state.
+    Each setup gets the features of its own grammar. These features have no state.
     """
 
     def setup(features: FeatureSet, options: SearchOptions) -> Matcher:

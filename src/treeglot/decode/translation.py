@@ -47,7 +47,7 @@ class SearchForest:
 
     @staticmethod
     def of(found: _core.SearchGraph | None) -> SearchForest:
-        """Build from a search graph. An empty line has an empty forest."""
+        """Build from the search graph of a translation. An empty line has an empty forest."""
         if found is None:
             return SearchForest(Hypergraph.from_arrays([0], [0], [], None), floats([]), (), (), (), ())
         labels, spans, rules = tuple(found.labels), tuple(found.spans), tuple(map(str, found.steps))
@@ -55,7 +55,7 @@ class SearchForest:
 
     @property
     def names(self) -> list[str]:
-        """By node: `X 0-2`."""
+        """The name of each node, such as `X 0-2`."""
         return [f"{label} {begin}-{end}" for label, (begin, end) in zip(self.labels, self.spans, strict=True)]
 
     def to_json(self) -> str:
@@ -85,11 +85,11 @@ class More(Protocol):
     """Searches a sentence again for more hypotheses."""
 
     def kbest(self, of: Translation, size: int, distinct: bool) -> tuple[Hypothesis, ...]:
-        """The best derivations."""
+        """The best derivations of a translation."""
         ...
 
     def forest(self, of: Translation, margin: float) -> SearchForest:
-        """All of them."""
+        """All derivations of a translation, as a forest."""
         ...
 
 
@@ -137,11 +137,11 @@ class Translation(_core.Translation):
         self._texts = texts
 
     def with_texts(self, texts: Texts) -> Translation:
-        """The same, as text."""
+        """The same translation, as text."""
         return Translation(self, self._more, texts.source.text, texts)
 
     def with_hypotheses(self, hypotheses: Sequence[Hypothesis]) -> Translation:
-        """The same with these hypotheses, the best first."""
+        """The same translation with these hypotheses, the best first."""
         fields = self.problem, self.notes, self.tree, self.seconds, self.marks, self.asked
         words = self.words
         if isinstance(self.given, Lattice) and hypotheses:
@@ -175,12 +175,12 @@ class Translation(_core.Translation):
 
     @property
     def source_tokens(self) -> Tokens:
-        """The words of `source`, as they were given, each with its characters there."""
+        """The words of `source` as they were given, each with its character span."""
         return self._texts.source if self._texts is not None else place_words(self.words)
 
     @property
     def target_tokens(self) -> Tokens:
-        """The words of `text`, each with its characters there."""
+        """The words of `text`, each with its character span."""
         return self._texts.target if self._texts is not None else place_words(tokens(self.best.text))
 
     @property
@@ -262,7 +262,7 @@ class Translation(_core.Translation):
         return judge.confidence(self)
 
     def left_out(self, note: str) -> Translation:
-        """The same without an output, and with a note why."""
+        """The same translation without its output, and with a note that says why."""
         notes = (*self.notes, note)
         found = _core.Translation(self.given, self.words, [], self.problem, notes, self.tree, self.seconds)
         return Translation(found, self._more, self._source)
@@ -301,7 +301,7 @@ def _unpickled(source: str | None, texts: Texts | None, *fields: Any) -> Transla
 
 
 def place_words(words: Sequence[str]) -> Tokens:
-    """Words joined by blanks.
+    """Join words with blanks, and note the place of each.
 
     >>> place_words(["das", "Haus"]).spans
     [(0, 3), (4, 8)]
@@ -319,7 +319,7 @@ def join_translations(
     distinct: bool = False,
     note: str = "",
 ) -> Translation:
-    """The translation of a text from those of its sentences, which stand at these places.
+    """Join the translations of a text's sentences, which stand at these places.
 
     Text around sentences is kept. Between sentences of one line there are blanks if the target language has
     `spaces`, and none otherwise. Its hypotheses are the best `kbest` choices of one from each sentence's list. `note`
@@ -378,7 +378,7 @@ def _best_choices(lists: Sequence[Sequence[Hypothesis]], most: int, distinct: bo
 
 @dataclass(frozen=True)
 class _Choice:
-    """One hypothesis of each of the first sentences."""
+    """A choice of one hypothesis for each of the first sentences."""
 
     score: float
     text: str = ""  # if texts must differ
@@ -466,7 +466,7 @@ def _hypothesis(hypothesis: Hypothesis, trace: bool) -> dict[str, Any]:
 
 
 def attach_views() -> None:
-    """Give the core's types their views in notebooks."""
+    """Give the core's types their notebook views."""
 
     def html(hypothesis: Hypothesis) -> str:
         from treeglot.decode.draw import hypothesis_html

@@ -112,28 +112,28 @@ class Translator:
 
     @property
     def rules(self) -> int:
-        """How many rules there are, without those that corrections added."""
+        """The number of rules, without those that corrections added."""
         return sum(table.own_rules for table in self.tables.values())
 
     @property
     def core(self) -> _core.Decoder:
-        """The same, in the core."""
+        """The decoder of the core."""
         return self._decoder
 
     def with_weights(self, weights: Mapping[str, float]) -> Translator:
-        """The same with other weights: the table and the language model are shared."""
+        """Return a translator with other weights. It shares the table and the language model."""
         return self._other(self._rules, weights, self.options)
 
     def with_search(self, options: SearchOptions) -> Translator:
-        """The same with other search options."""
+        """Return a translator with other search options."""
         return self._other(self._rules, self.weights, options)
 
     def with_table(self, table: _core.RuleTable, weights: Mapping[str, float] | None = None) -> Translator:
-        """The same with other rules, and perhaps with other weights."""
+        """Return a translator with other rules, and optionally with other weights."""
         return self._other(table, self.weights if weights is None else weights, self.options)
 
     def with_setup(self, table: _core.RuleTable, setup: Setup) -> Translator:
-        """The same with other rules that are matched by another setup."""
+        """Return a translator with other rules, matched by another setup."""
         return self._other(table, self.weights, self.options, setup)
 
     @property
@@ -171,7 +171,7 @@ class Translator:
 
     @property
     def unknown_weights(self) -> list[str]:
-        """Names in the weights that no feature has."""
+        """The names in the weights that match no feature."""
         return list(self._decoder.unknown_weights)
 
     def translate(
@@ -216,14 +216,14 @@ class Translator:
         return found.with_hypotheses(chosen[:kbest])
 
     def reached(self, source: Source, target: Sequence[str]) -> list[tuple[tuple[int, int], tuple[int, int], str]]:
-        """The largest parts of a target sentence that rules give for parts of a source sentence, without overlap.
+        """Find the largest parts of a target sentence that rules give for parts of a source sentence, without overlap.
 
-        Each has the words of both sides, half open, and a label.
+        Each part has the spans of both sides, half open, and a label.
         """
         return self._decoder.reached(source, list(target))
 
     def runners_up(self, of: Translation) -> list[Hypothesis | None]:
-        """The best derivation without the rule of each step of the search's best derivation.
+        """For each step of the best derivation, find the best derivation without the step's rule.
 
         None for local rules, and where the search kept no other.
         """
@@ -238,12 +238,12 @@ class Translator:
         return self.judge.estimate(len(of.words), hypotheses[:LIST], self.rule_scores)
 
     def rule_scores(self, step: Step) -> list[float]:
-        """The log probabilities of a step's rule that the table has."""
+        """The log probabilities that the table has for the rule of a step."""
         values = self.rule_values(step)
         return [values[at] for at in self._probabilities] if values else []
 
     def rule_values(self, step: Step) -> Sequence[float]:
-        """The values of the table's features for the rule of a step; none if the rule is local."""
+        """The values of the table's features for the rule of a step. A local rule has none."""
         if step.rule is None:
             return step.values
         return self.tables[step.grammar].rule(step.rule)[3]
@@ -253,7 +253,7 @@ class Translator:
         return [self.table.features.index(name) for name in PROBABILITIES if name in self.table.features]
 
     def kbest(self, of: Translation, size: int, distinct: bool = False) -> tuple[Hypothesis, ...]:
-        """The best hypotheses of a translation that was made here."""
+        """Return the best hypotheses of a translation that this translator made."""
         return self._decoder.kbest(of, size, distinct)
 
     def forest(self, of: Translation, margin: float) -> SearchForest:

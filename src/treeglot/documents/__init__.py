@@ -1,4 +1,4 @@
-"""Documents, translated in place: the text changes, and all else stays. Models have these functions as methods."""
+"""Translates documents in place: the text changes, and all else stays. Models have these functions as methods."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class _Format:
 
 
 class _Paragraph:
-    """The text of a paragraph in segments, and the items between them."""
+    """The segments of a paragraph's text, and the items between them."""
 
     def __init__(self, node: Any) -> None:
         self.node = node
@@ -104,7 +104,7 @@ class _Paragraph:
                 self._add(Object(child))
 
     def _end_field(self) -> None:
-        """A field is one object. Its text is the visible result."""
+        """End a field. It is one object, whose text is the visible result."""
         if self.field:
             shown = "".join(t.text or "" for run in self.field for t in run.iter(f"{WORD}t"))
             self._add(Object(self.field, " ".join(shown.split())))
@@ -137,7 +137,7 @@ class _Paragraph:
             part += [Begin(form), text, End(form)]
 
     def write(self, segments: list[list[Item]]) -> None:
-        """Put translated segments in the place of the text."""
+        """Replace the text by the translated segments."""
         if not any(any(isinstance(item, str) for item in segment) for segment in self.segments):
             return
         for child in [child for child in self.node if local_name(child) != "pPr"]:
@@ -152,13 +152,13 @@ class _Paragraph:
 
 @dataclass(eq=False)
 class _Thing:
-    """A part of a run that is no text."""
+    """A part of a run that is not text."""
 
     run: Any
     child: Any
 
     def take(self) -> Any:
-        """A run of the same format that contains only this element."""
+        """Make a run of the same format that contains only this element."""
         made = self.run.makeelement(self.run.tag, nsmap=self.run.nsmap)
         properties = self.run.find(f"{WORD}rPr")
         if properties is not None:
@@ -206,7 +206,7 @@ def _write_element(opened: list[Any], item: Item) -> None:
 
 
 def _opened(parent: Any, tag: Any) -> Any:
-    """A new element like another, with its properties (`sdt`)."""
+    """Make a new element like another, with its properties (`sdt`)."""
     made = parent.makeelement(tag.tag, tag.attrib, nsmap=tag.nsmap)
     for child in tag:
         if local_name(child) in PROPERTIES:
@@ -216,7 +216,7 @@ def _opened(parent: Any, tag: Any) -> Any:
 
 
 def _new_text(parent: Any, form: _Format) -> Any:
-    """The text element of a new run."""
+    """Add a run to `parent`, and return its text element."""
     run = parent.makeelement(f"{WORD}r")
     parent.append(run)
     if form.properties is not None:

@@ -66,7 +66,7 @@ def is_document(path: PathLike) -> bool:
 
 
 def find_format(path: PathLike) -> Format:
-    """How a document of this name is translated."""
+    """Find the function that translates a document of this name."""
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
         raise UsageError(unknown("kind of document", suffix or os.fspath(path), FORMATS))
@@ -74,7 +74,7 @@ def find_format(path: PathLike) -> Format:
 
 
 def require(module: str) -> Any:
-    """A package of the extra `documents`."""
+    """Import a package of the extra `documents`."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -82,7 +82,7 @@ def require(module: str) -> Any:
 
 
 def _text(model: Translates, data: bytes, threads: int) -> bytes:
-    """Lines of text: a line never runs on, and those without letters or digits stay.
+    """Translate lines of text. Lines are never joined, and lines without letters or digits stay.
 
     If several blanks separate two words, they stay before the second word.
     """
@@ -95,7 +95,7 @@ def _text(model: Translates, data: bytes, threads: int) -> bytes:
 
 
 def _with_gaps(line: str) -> list[Item]:
-    """A line as a segment. Of several blanks, all but the first are one object."""
+    """Make a segment of a line. Of several blanks, all but the first become one object."""
     from treeglot.documents.inline import Object
 
     items: list[Item] = []
@@ -117,7 +117,7 @@ def _line(items: list[Item]) -> str:
 
 
 def _html(model: Translates, data: bytes, threads: int) -> bytes:
-    """A page in the encoding that it names, or UTF-8; a mark of UTF-8 at its beginning says more than a name."""
+    """Translate a page in the encoding that it names, or UTF-8. A UTF-8 byte order mark overrides the name."""
     from treeglot.documents.html import translate_html
 
     mark = data[: len(BOM_UTF8)] if data.startswith(BOM_UTF8) else b""
@@ -128,7 +128,7 @@ def _html(model: Translates, data: bytes, threads: int) -> bytes:
 
 
 def _encoding(name: str, data: bytes) -> str:
-    """Python's name of the encoding that a page names: as in browsers, Latin-1 is Windows-1252, with its quotes."""
+    """Python's name for the encoding of a page. As in browsers, Latin-1 means Windows-1252."""
     try:
         known = codecs.lookup(name).name
         if known in _NOT_OF_PAGES:

@@ -91,6 +91,6 @@ def _markup(text: str, at: int) -> Token | None:
 
 
 def _after(text: str, mark: str, at: int) -> int:
-    """The end of the next such mark, or of the text."""
+    """The end of the next `mark`, or of the text."""
     found = text.find(mark, at)
     return len(text) if found < 0 else found + len(mark)

@@ -75,7 +75,7 @@ class Translates(Protocol):
 
     @property
     def text(self) -> TextPipeline | None:
-        """How it reads and writes text."""
+        """The pipeline that reads and writes text."""
         ...
 
     def translate_batch(
@@ -143,7 +143,7 @@ class _Flat:
 
     @property
     def protected(self) -> Protected:
-        """What the model is given."""
+        """The text for the model, with its protected parts."""
         own = [place for _, _, place in self.objects if place[0] < place[1]]
         pages = set(addresses(self.text))
         free = [
@@ -259,7 +259,7 @@ def _elements_of_words(flat: _Flat, elements: list[int], links: list[list[int]])
 
 
 def _make_whole(flat: _Flat, units: list[_Unit]) -> None:
-    """Elements that may appear only once keep one run: all words if nothing is between them, else the longest run."""
+    """Reduce each element that may appear only once to one run of words, the longest."""
     within: dict[int, list[int]] = defaultdict(list)
     for place, unit in enumerate(units):
         for element in flat.path(unit.element):
@@ -307,7 +307,7 @@ class _Anchors:
             self.after[i + 1] = last[i] + 1 if i in last else self.after[i]
 
     def put(self, unit: _Unit, at: int, before: list[list[_Unit]], space: bool = True) -> None:
-        """Put a unit that stands at a character of the source before a target word; the last place is the end."""
+        """Put a unit before a target word. `at` is its character in the source; the last place is the end."""
         following = bisect_left(self.begins, at)
         glued = following > 0 and self.source[following - 1][1] == at
         touches = following < len(self.source) and self.begins[following] == at

@@ -95,7 +95,7 @@ def _fill_segments(target: Any, source: Any, made: dict[Any, list[Item]]) -> Non
 
 
 def _items(node: Any) -> Iterator[Item]:
-    """What is in an element."""
+    """Yield the items in an element."""
     if node.text:
         yield node.text
     for child in node:
@@ -134,7 +134,7 @@ def _fill(target: Any, items: list[Item]) -> None:
 
 
 def _name_languages(root: Any, model: Translates, old: bool) -> None:
-    """Say the target language where the file does not."""
+    """Set the target language where the file does not name it."""
     assert model.text is not None
     code = model.text.target.settings.language
     if not old:

@@ -8,7 +8,7 @@ from treeglot.documents.files import UnreadableError, require
 
 
 def parse_xml(data: bytes, name: str = "") -> Any:
-    """The tree of a document, as lxml has it; `name` is of a part of a larger file."""
+    """Parse a document with lxml. `name` is the name of a part in a larger file."""
     etree = require("lxml.etree")
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     try:
@@ -29,5 +29,5 @@ def write_xml(tree: Any) -> bytes:
 
 
 def local_name(node: Any) -> str:
-    """The name of an element without its namespace; of comments and the like, none."""
+    """The name of an element without its namespace. Comments and the like have none."""
     return node.tag.rpartition("}")[2] if isinstance(node.tag, str) else ""

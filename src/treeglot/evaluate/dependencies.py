@@ -34,12 +34,12 @@ class Accuracy:
 
     @property
     def precision(self) -> float:
-        """The share of the heads given that are right."""
+        """The share of the given heads that are correct."""
         return self.correct / self.given if self.given else 0.0
 
     @property
     def recall(self) -> float:
-        """The share of the gold heads that are found."""
+        """The share of the gold heads that were found."""
         return self.correct / self.wanted if self.wanted else 0.0
 
 
@@ -65,7 +65,7 @@ class DependencyComparison:
     accuracy: Mapping[str, Accuracy]  # empty without gold trees
 
     def between(self, one: str, other: str) -> Agreement:
-        """The agreement of two sources, in either order."""
+        """The agreement of two sources. The order does not matter."""
         return self.agreement[(one, other) if (one, other) in self.agreement else (other, one)]
 
 

@@ -50,7 +50,7 @@ def source_rows(found: DependencyComparison) -> list[list[str]]:
 
 
 def as_text(found: DependencyComparison) -> str:
-    """Both tables, in columns.
+    """Format both tables as text in columns.
 
     >>> from treeglot.evaluate.dependencies import compare_dependencies
     >>> from treeglot.syntax import Dependency
@@ -63,7 +63,7 @@ def as_text(found: DependencyComparison) -> str:
 
 
 def as_json(found: DependencyComparison) -> str:
-    """Everything, as JSON."""
+    """Format all figures as JSON."""
     data: dict[str, Any] = {
         "names": list(found.names),
         "agreement": [{"pair": list(pair), **dataclasses.asdict(both)} for pair, both in found.agreement.items()],

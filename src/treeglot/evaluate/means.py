@@ -52,7 +52,7 @@ class TuningScores:
         return float(np.std(self.scores, ddof=1)) if len(self.scores) > 1 else 0.0
 
     def as_object(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the scores as JSON values."""
         found: dict[str, Any] = {"scores": list(self.scores), "mean": self.mean, "deviation": self.deviation}
         if self.against is not None:
             found["against"] = {

@@ -30,7 +30,7 @@ Smooth: TypeAlias = Literal["none", "exp", "add-one", "add-one-length"]
 
 @dataclass(frozen=True)
 class Metric(Options, ABC):
-    """A metric: the counts of a sentence, and the score of their sum."""
+    """A metric: it counts statistics of sentences, and scores their sum."""
 
     name: ClassVar[str]
     lowercase: bool = option(False, "compare without regard to case")
@@ -38,7 +38,7 @@ class Metric(Options, ABC):
     @property
     @abstractmethod
     def core(self) -> _core.Metric:
-        """The same, in the core."""
+        """The same metric in the core."""
 
     @property
     def higher_is_better(self) -> bool:
@@ -47,10 +47,10 @@ class Metric(Options, ABC):
 
     @abstractmethod
     def prepare(self, references: Sequence[Sequence[str]]) -> References:
-        """References to be used more than once; one list of sentences for each translation of the whole text."""
+        """Prepare references for repeated use. Each reference translation is one list of sentences."""
 
     def statistics(self, translations: Sequence[str], references: Sequence[Sequence[str]]) -> Statistics:
-        """A row of counts for each sentence.
+        """Count statistics: one row for each sentence.
 
         >>> Ter().statistics(["the cat sat", "a dog"], [["sat the cat", "a dog"], ["the cat sat .", "the dog"]])
         array([[1. , 3.5],
@@ -118,11 +118,11 @@ class Bleu(Metric):
 
     @cached_property
     def core(self) -> _core.BleuMetric:
-        """The same, in the core."""
+        """The same metric in the core."""
         return _core.BleuMetric(self)
 
     def prepare(self, references: Sequence[Sequence[str]]) -> References:
-        """References to be used more than once; one list of sentences for each translation of the whole text."""
+        """Prepare references for repeated use. Each reference translation is one list of sentences."""
         return BleuReferences(self, references)
 
 
@@ -143,11 +143,11 @@ class Chrf(Metric):
 
     @cached_property
     def core(self) -> _core.Metric:
-        """The same, in the core."""
+        """The same metric in the core."""
         return _core.ChrfMetric(self)
 
     def prepare(self, references: Sequence[Sequence[str]]) -> References:
-        """References to be used more than once; one list of sentences for each translation of the whole text."""
+        """Prepare references for repeated use. Each reference translation is one list of sentences."""
         from sacrebleu.metrics.chrf import CHRF
 
         orders = {"char_order": self.character_order, "word_order": self.word_order}
@@ -166,18 +166,18 @@ class Ter(Metric):
 
     @cached_property
     def core(self) -> _core.Metric:
-        """The same, in the core."""
+        """The same metric in the core."""
         return _core.TerMetric()
 
     def prepare(self, references: Sequence[Sequence[str]]) -> References:
-        """References to be used more than once; one list of sentences for each translation of the whole text."""
+        """Prepare references for repeated use. Each reference translation is one list of sentences."""
         from sacrebleu.metrics.ter import TER
 
         return SacreReferences(self, TER(case_sensitive=not self.lowercase), references)
 
 
 class References(ABC):
-    """The references of a text, made ready for a metric once.
+    """The references of a text, prepared once for a metric.
 
     >>> references = Bleu().prepare([["a b", "c d"]])
     >>> references.statistics(["a", "a b", "c"], sentences=[0, 0, 1])[:, :4]
@@ -190,18 +190,20 @@ class References(ABC):
 
     @abstractmethod
     def __len__(self) -> int:
-        """How many sentences there are."""
+        """The number of sentences."""
 
     @abstractmethod
     def statistics(self, translations: Sequence[str], sentences: npt.ArrayLike | None = None) -> Statistics:
-        """A row of counts for each translation, one of the sentence of that number; without numbers, one of each."""
+        """Count a row for each translation. `sentences` are the numbers of their sentences; the default is all in
+        order.
+        """
 
 
 class BleuReferences(References):
-    """Prepared references for BLEU, in the core."""
+    """References for BLEU, prepared in the core."""
 
     def __init__(self, metric: Bleu, references: Sequence[Sequence[str]]) -> None:
-        """One list of sentences for each translation of the whole text."""
+        """Each reference translation is one list of sentences."""
         self.metric = metric
         self._core = metric.core.prepare([self._lines(lines) for lines in references])
 
@@ -209,7 +211,9 @@ class BleuReferences(References):
         return self._core.sentences
 
     def statistics(self, translations: Sequence[str], sentences: npt.ArrayLike | None = None) -> Statistics:
-        """A row of counts for each translation, one of the sentence of that number; without numbers, one of each."""
+        """Count a row for each translation. `sentences` are the numbers of their sentences; the default is all in
+        order.
+        """
         numbers = np.arange(len(self)) if sentences is None else sentences
         rows = self._core.statistics(self._lines(translations), np.ascontiguousarray(numbers, dtype=np.uint32))
         return rows.reshape(-1, self._core.width)
@@ -220,10 +224,10 @@ class BleuReferences(References):
 
 
 class SacreReferences(References):
-    """Prepared references for a metric that sacreBLEU counts."""
+    """References for a metric of sacreBLEU."""
 
     def __init__(self, metric: Metric, sacre: SacreMetric, references: Sequence[Sequence[str]]) -> None:
-        """One list of sentences for each translation of the whole text."""
+        """Each reference translation is one list of sentences."""
         for lines in references:
             _check_lines(lines)
         self.metric = metric
@@ -234,7 +238,9 @@ class SacreReferences(References):
         return len(self._references)
 
     def statistics(self, translations: Sequence[str], sentences: npt.ArrayLike | None = None) -> Statistics:
-        """A row of counts for each translation, one of the sentence of that number; without numbers, one of each."""
+        """Count a row for each translation. `sentences` are the numbers of their sentences; the default is all in
+        order.
+        """
         numbers = np.arange(len(self)) if sentences is None else np.asarray(sentences)
         chosen = [self._references[number] for number in numbers]
         _check_lines(translations)

@@ -18,9 +18,9 @@ footer { margin: 2rem 0; color: #57606a; font-size: .8rem; overflow-wrap: anywhe
 
 
 def page(reports: Sequence[SystemReport], references: Sequence[str], bootstrap: str = "") -> str:
-    """A page with the scores, the tests, and BLEU and length by the length of the reference.
+    """Make a page with the scores, the tests, and BLEU and length by the length of the reference.
 
-    `references` are their names, `bootstrap` says how its samples were drawn.
+    `references` are the names of the references. `bootstrap` says how the samples of the bootstrap were drawn.
 
     >>> from treeglot.evaluate.report import score_systems
     >>> html = page(score_systems({"a < b": ["a b c d"]}, [["a b c d"]], metrics=["bleu"]), ["reference"])
@@ -46,7 +46,7 @@ def page(reports: Sequence[SystemReport], references: Sequence[str], bootstrap: 
 
 
 def words_of(one: LengthBin) -> str:
-    """The lengths in a bin, in words."""
+    """Describe the lengths in a bin."""
     return f"{one.shortest} and more" if one.longest is None else f"{one.shortest} to {one.longest}"
 
 
@@ -57,7 +57,7 @@ def scores_table(reports: Sequence[SystemReport]) -> str:
 
 
 def score_rows(reports: Sequence[SystemReport]) -> list[list[str]]:
-    """The scores, and the tests if there are any; the first row is the heading."""
+    """The rows of a table with the scores and, if there are any, the tests. The first row is the heading."""
     compared = any(one.against for report in reports for one in report.scores)
     level = reports[0].scores[0].interval.level
     rows = [["system", "metric", "score", f"{100 * level:.0f} % interval", "length"]]
@@ -81,7 +81,7 @@ def _compared(one: Score) -> list[str]:
 
 
 def length_rows(reports: Sequence[SystemReport]) -> list[list[str]]:
-    """BLEU and lengths by the length of the reference; the first row is the heading."""
+    """The rows of a table with BLEU and lengths by reference length. The first row is the heading."""
     rows = [["words", "sentences"]]
     for report in reports:
         rows[0] += [f"BLEU of {report.system}", "length"]
@@ -94,7 +94,7 @@ def length_rows(reports: Sequence[SystemReport]) -> list[list[str]]:
 
 
 def shown(p: float, least: float = 0.001) -> str:
-    """A probability, or `<` and `least` if it is smaller than the test can show.
+    """Format a p-value. Below `least`, the smallest value that the test can show, it is `<` and `least`.
 
     >>> shown(0.0412), shown(0.0)
     ('0.041', '< 0.001')

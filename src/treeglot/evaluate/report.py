@@ -45,7 +45,7 @@ class ReportOptions(Options):
             raise UsageError(unknown("tokenizer", self.tokenize, BLEU.TOKENIZERS), ("tokenize",))
 
     def suited(self, references: Sequence[Sequence[str]]) -> ReportOptions:
-        """The same, with the tokenizer that suits the references instead of `auto`."""
+        """Replace the tokenizer `auto` by the one that suits the references."""
         if self.tokenize != AUTO:
             return self
         return replace(self, tokenize=suitable_tokenizer([line for lines in references for line in lines]))
@@ -72,7 +72,7 @@ class Score:
     against: Difference | None = None
 
     def as_object(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the score as JSON values."""
         found: dict[str, Any] = {
             "score": self.value,
             "signature": self.signature,
@@ -117,7 +117,7 @@ class SystemReport:
         return _ratio(self.words, self.reference_words)
 
     def as_object(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the report as JSON values."""
         return {
             "system": self.system,
             "scores": {one.name: one.as_object() for one in self.scores},
@@ -180,19 +180,19 @@ def score_systems(
 
 @dataclass(frozen=True)
 class Judge:
-    """A metric, sacreBLEU's and ours."""
+    """A metric as sacreBLEU and Treeglot compute it."""
 
     name: str
     sacre: SacreMetric
     core: Metric
 
     def statistics(self, lines: Sequence[str]) -> Statistics:
-        """A row for each line, against the references that sacreBLEU has made ready."""
+        """Count a row of statistics for each line, against the prepared references."""
         return np.array(self.sacre._extract_corpus_statistics(lines, None), dtype=np.float64)
 
 
 def judge_of(name: str, options: ReportOptions, references: Sequence[Sequence[str]]) -> Judge:
-    """The metric of this name, with its references prepared."""
+    """Make the metric of this name, with its references prepared."""
     from sacrebleu.metrics.chrf import CHRF
     from sacrebleu.metrics.ter import TER
 
@@ -219,7 +219,7 @@ def _sacre_bleu(options: ReportOptions) -> SacreMetric:
             self.info["length"] = "shortest"
 
     class ShortestBLEU(BLEU):
-        """sacreBLEU knows the closest reference length only."""
+        """BLEU with the shortest reference length. sacreBLEU has only the closest."""
 
         _SIGNATURE_TYPE = ShortestSignature
 

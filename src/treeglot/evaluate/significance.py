@@ -42,7 +42,7 @@ class Bootstrap:
 
     @property
     def samples(self) -> int:
-        """How many were drawn."""
+        """The number of samples."""
         return self.wins + self.losses + self.ties
 
     def _repr_html_(self) -> str:
@@ -124,7 +124,7 @@ def two_sided(misses: int, samples: int) -> float:
 
 
 def interval_of(scores: npt.NDArray[np.float64], level: float) -> Interval:
-    """The percentiles that hold `level` of the scores between them."""
+    """The percentiles that enclose `level` of the scores."""
     outside = (1 - level) / 2
     low, high = np.quantile(scores, [outside, 1 - outside])
     return Interval(float(low), float(high), level)

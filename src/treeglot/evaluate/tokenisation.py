@@ -22,7 +22,7 @@ def looks_raw(lines: Sequence[str]) -> bool:
 
 
 def looks_tokenised(lines: Sequence[str]) -> bool:
-    """Whether marks stand apart.
+    """Whether punctuation marks are separate words.
 
     >>> looks_tokenised(["Well, it rains."]), looks_tokenised(["well , it rains ."]), looks_tokenised(["it rains"])
     (False, True, False)
@@ -32,13 +32,13 @@ def looks_tokenised(lines: Sequence[str]) -> bool:
 
 
 def _marks(lines: Sequence[str]) -> tuple[int, int]:
-    """The numbers of attached and of separate punctuation marks."""
+    """Count the attached and the separate punctuation marks."""
     ends = [word for line in lines[:_LOOKED_AT] for word in line.split() if word[-1] in _MARKS]
     return sum(len(word) > 1 and word[0] not in _MARKS for word in ends), sum(len(word) == 1 for word in ends)
 
 
 def suitable_tokenizer(lines: Sequence[str]) -> str:
-    """The name of a tokenizer: sacreBLEU's default for raw text of the language, `none` for tokenised text.
+    """Choose sacreBLEU's tokenizer: the default of the language for raw text, `none` for tokenised text.
 
     >>> suitable_tokenizer(["She's here."]), suitable_tokenizer(["她在这里。"]), suitable_tokenizer(["she 's here ."])
     ('13a', 'zh', 'none')

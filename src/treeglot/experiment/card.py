@@ -1,8 +1,8 @@
-"""Cards: for each system of an experiment one file that says what it is made of, and what it scored.
+"""Cards: one file per system of an experiment, which says how the system was made and what it scored.
 
-A card has the identities of all steps behind the system, so its keys can be computed again. It has the digests of the
-data, of the model's files, of the tuned weights and of the outputs. `treeglot verify` checks all of them.
-`docs/card.schema.json` describes the format.
+A card contains the identities of all steps behind the system, so its keys can be computed again. It also has the
+digests of the data, of the model's files, of the tuned weights and of the outputs. `treeglot verify` checks all of
+them. `docs/card.schema.json` describes the format.
 """
 
 from __future__ import annotations
@@ -72,14 +72,14 @@ def _is_current(path: Path, made_of: Mapping[str, Any], scoring: Mapping[str, An
 
 
 def model_files(work: PathLike, system: str) -> list[str]:
-    """All files of a system's model but hidden ones, by their paths in the folder of the experiment."""
+    """The visible files of a system's model, by their paths in the folder of the experiment."""
     model = f"{MODELS}/{system}"
     names = [name for name in files_in(within(work, model)) if name != FILES]
     return [f"{model}/{name}" for name in names if not name.rpartition("/")[2].startswith(".")]
 
 
 def card_digest(card: Mapping[str, Any]) -> str:
-    """The digest of a card's content, all but the digest itself.
+    """The digest of a card's content, without the digest itself.
 
     >>> card_digest({"a": 1, "digest": "old"}) == card_digest({"a": 1})
     True
@@ -90,7 +90,7 @@ def card_digest(card: Mapping[str, Any]) -> str:
 
 
 def _made_of(work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: System) -> dict[str, Any]:
-    """The dependencies of a system, without reading its large files."""
+    """Describe what a system depends on, without reading its large files."""
     ends = [f"train {system.name}", *(step for steps in _translations(recipe, system).values() for step in steps)]
     behind = _behind(plan, ends)
     return {
@@ -127,7 +127,7 @@ def _translations(recipe: Recipe, system: System) -> dict[str, list[str]]:
 
 
 def _behind(plan: Mapping[str, Planned], ends: Iterable[str]) -> list[str]:
-    """The steps that some steps depend on, and these themselves, in the order of the plan."""
+    """These steps and all that they depend on, in the order of the plan."""
     found: set[str] = set()
     waiting = list(ends)
     while waiting:

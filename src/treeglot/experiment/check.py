@@ -66,7 +66,7 @@ def _check(names: list[str], task: Task, words: Collection[str], refuse: bool) -
 
 @dataclass
 class _Seen:
-    """What one file has."""
+    """Counts of one file, and the first problem found in it."""
 
     records: int = 0
     unparsed: int = 0  # parses without words

@@ -1,4 +1,4 @@
-"""Conditions for comparing two systems: the same tuner, smoothing and additional features.
+"""Checks whether two systems can be compared: they need the same tuner, smoothing and additional features.
 
 A gain of a system that differs in one of these may come from that and not from its rules.
 """
@@ -15,7 +15,7 @@ from treeglot.tune import METHODS
 
 
 def conditions(recipe: Recipe, system: System) -> dict[str, Any]:
-    """The conditions of a system besides its model, by name."""
+    """The conditions of a system by name: all that affects scores besides its model."""
     tune = recipe.tuner(system)
     chosen = resolved(find_kind(system.kind).options, system.options)
     table = chosen.get("compile", {})

@@ -1,4 +1,4 @@
-"""Steps of a recipe in shards, on the machines of an engine. They give the same bytes as this machine alone."""
+"""Runs steps of a recipe in shards on a cluster. They give the same bytes as on this machine alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def parse_elsewhere(parser: GrammarParser, engine: Engine, task: Task) -> list[ParseForest]:
-    """The forests of a task's sentences. `parser` is that of a folder, and counts what its machines report."""
+    """Parse a task's sentences on the machines of an engine. `parser` counts what they report."""
     from treeglot.base.shards import RECORDS, in_shards, shards_of, state_of
     from treeglot.parse.job import ParseShard
     from treeglot.syntax import read
@@ -36,7 +36,7 @@ def parse_elsewhere(parser: GrammarParser, engine: Engine, task: Task) -> list[P
 
 
 def decode_elsewhere(like: DecoderTranslator, engine: Engine, task: Task) -> RemoteTranslator:
-    """The translator of a task's model, whose machines decode."""
+    """Make a translator of a task's model that decodes on the machines of an engine."""
     from treeglot.tune.elsewhere import RemoteTranslator
 
     model = task.inputs["model"].resolve()

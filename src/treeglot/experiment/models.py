@@ -1,4 +1,4 @@
-"""The models of an experiment, each a folder of its own that anyone can load: `WORK/models/NAME`."""
+"""Publishes the models of an experiment, each in a folder that anyone can load: `WORK/models/NAME`."""
 
 from __future__ import annotations
 

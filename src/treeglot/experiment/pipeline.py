@@ -56,7 +56,7 @@ class Watcher:
         """A step begins."""
 
     def said(self, planned: Planned, line: str) -> None:
-        """The step says what it does."""
+        """The step reports what it does."""
 
     def finished(self, planned: Planned, seconds: float) -> None:
         """A step ended well."""
@@ -162,7 +162,7 @@ class Pipeline:
         means: Means,
         report: Callable[[str], None],
     ) -> None:
-        """The result of a step in the folder `part`, complete."""
+        """Make the complete result of a step in the folder `part`."""
         step = planned.step
         began, cpu, peak = time.monotonic(), time.process_time(), PeakMemory()
         inputs = {name: _place(given, folders) for name, given in step.inputs.items()}
@@ -266,7 +266,7 @@ class Pipeline:
 
 
 class _Digests:
-    """Digests of files; one with the same size and times is read once."""
+    """Digests of files. A file whose size and times have not changed is read only once."""
 
     def __init__(self) -> None:
         self.known: dict[tuple[Path, int, int, int], str] = {}

@@ -1,8 +1,8 @@
-"""What a model of a corpus costs: time, memory and disk of each step, from measured rates.
+"""Estimates the cost of a model: time, memory and disk of each step, from measured rates.
 
-`rates.json` has the measurements with their sources. A step takes time and disk in proportion to its words. Between two
-measured sizes of a text the rate is interpolated. Beyond the largest size it is that of the largest. Memory has a part
-that does not grow, so it is on straight lines through the measured sizes.
+`rates.json` has the measurements with their sources. The time and disk of a step are in proportion to its words.
+Between two measured sizes of a text, the rate is interpolated. Beyond the largest size, the rate stays the same. Memory
+has a part that does not grow, so it lies on straight lines through the measured sizes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Step:
-    """A step on the way to a model, with its measurements; those of a text stand together, the smallest first."""
+    """A step on the way to a model, with its measurements. Those of one text stand together, the smallest first."""
 
     name: str
     does: str
@@ -82,7 +82,7 @@ def parse_count(text: str) -> int:
 
 
 def plan(pairs: int, words: int, steps: Sequence[Step] | None = None) -> list[Estimate]:
-    """The cost of each step for so many sentence pairs with so many words on the target side.
+    """Estimate the cost of each step, for so many sentence pairs with so many target words.
 
     >>> [estimate.step for estimate in plan(50_707, 533_041)][:3]
     ['align', 'parse', 'extract']
@@ -130,7 +130,7 @@ def _length(point: Point) -> float:
 
 
 def _between(place: float, places: Sequence[float], values: Sequence[float]) -> float:
-    """The value at a place, on straight lines between known ones; beyond them, the nearest one.
+    """The value at a place, on straight lines between known places. Beyond them, it is the nearest value.
 
     >>> [_between(place, [10.0, 20.0], [1.0, 3.0]) for place in (5, 10, 15, 40)]
     [1.0, 1.0, 2.0, 3.0]
@@ -143,7 +143,7 @@ def _between(place: float, places: Sequence[float], values: Sequence[float]) -> 
 
 
 def _on_line(place: float, points: Sequence[tuple[float, float]]) -> float:
-    """The value at a place, on the lines through neighbouring points; the first and the last line go on.
+    """The value at a place, on straight lines between points. The first and the last line continue.
 
     >>> [_on_line(place, [(10, 1.0), (20, 3.0), (30, 4.0)]) for place in (15, 25, 40)]
     [2.0, 3.5, 5.0]
@@ -154,7 +154,7 @@ def _on_line(place: float, points: Sequence[tuple[float, float]]) -> float:
 
 
 def total(estimates: Sequence[Estimate]) -> Estimate:
-    """The total of the counted steps: times and disk add up, and memory is the maximum."""
+    """The total of the counted steps. Times and disk add up, and memory is the maximum."""
     own = [each for each in estimates if each.summed]
 
     def sums(name: str) -> tuple[float, float]:
@@ -192,7 +192,7 @@ def shown(number: float) -> str:
 
 
 def time_of(seconds: float) -> str:
-    """Seconds as people say them.
+    """Format seconds for people.
 
     >>> time_of(42.0), time_of(600.0), time_of(9000.0)
     ('42 s', '10 min', '2.5 h')
@@ -204,7 +204,7 @@ def time_of(seconds: float) -> str:
 
 
 def size_of(megabytes: float) -> str:
-    """Megabytes as people say them.
+    """Format megabytes for people.
 
     >>> size_of(44.0), size_of(1750.0), size_of(2_600_000.0)
     ('44 MB', '1.8 GB', '2.6 TB')

@@ -124,7 +124,7 @@ class TuneSettings(LoopOptions):
 
 @dataclass(frozen=True)
 class System(Options):
-    """One system."""
+    """One system of a recipe."""
 
     name: str = required("its name in tables and folders")
     kind: str = required("the kind of model, such as hiero")
@@ -133,7 +133,7 @@ class System(Options):
     tune: TuneSettings | None = option(None, "how its weights are tuned, if not as the others'")
 
     def __post_init__(self) -> None:
-        """Refuses sentences of its own: all systems are trained on the same."""
+        """Refuses sentences of its own: all systems are trained on the same corpus."""
         super().__post_init__()
         for name in ("source", "target"):
             if getattr(self.corpus, name) is not None:
@@ -251,7 +251,7 @@ def load_recipe(path: PathLike, data: PathLike | Sequence[PathLike] | None = Non
 
 
 def _placed_options(system: System, folders: Sequence[Path]) -> dict[str, Any]:
-    """A system's options, with files of them where they are."""
+    """A system's options, with the paths of their files resolved."""
     files = {}
     try:
         kind = find_kind(system.kind)
@@ -282,7 +282,7 @@ def _placed(value: Any, folders: Sequence[Path]) -> Any:
 
 
 def has_links(own: Collection[str]) -> bool:
-    """Whether a system's files have alignments: further ones of the corpus then do not count."""
+    """Whether a system has its own alignments. Then alignments of the corpus do not count."""
     return any(name == "alignments" or name.startswith(MORE_LINKS) for name in own)
 
 

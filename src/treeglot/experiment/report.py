@@ -35,7 +35,7 @@ NAMES = ("report.html", REPORT)
 
 
 def report_step(recipe: Recipe) -> Step:
-    """The last step: the page and the table."""
+    """Make the last step: the page and the table."""
     inputs: dict[str, Input] = {}
     for system in recipe.system:
         inputs[f"model {system.name}"] = Output(f"train {system.name}")
@@ -59,7 +59,7 @@ def report_step(recipe: Recipe) -> Step:
 
 
 def publish(pipeline: Pipeline, done: Sequence[Planned], threads: int) -> Report:
-    """Put the report of a run that did all of `done` into its folder, with its measurements."""
+    """Put the report of a finished run into its folder, with its measurements."""
     plan = {planned.step.name: planned for planned in done}
     timings = pipeline.timings()
     for name in NAMES:
@@ -100,7 +100,7 @@ def page(data: dict[str, Any]) -> str:
 
 
 def _rules(model: Path) -> dict[str, int]:
-    """How many rules the table has; nothing if the model finds its rules on demand."""
+    """The number of rules in the table. Empty if the model finds its rules on demand."""
     import duckdb
 
     table = model / "rules.parquet"
@@ -153,7 +153,7 @@ def dev_score(log: Sequence[Mapping[str, Any]]) -> float | None:
 
 
 def _signature(recipe: Recipe, system: System, task: Task) -> str:
-    """How a system was made: the keys stand for all settings and all data that it depends on."""
+    """A signature of how a system was made. Its keys stand for all settings and data that it depends on."""
 
     def key(name: str) -> str:
         return task.digests[f"{name} {system.name}"][:KEY]

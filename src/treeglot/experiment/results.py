@@ -28,7 +28,7 @@ class Report:
 
     @property
     def page(self) -> Path:
-        """The page with all the rest."""
+        """The page with the full report."""
         return self.folder / "report.html"
 
     @property
@@ -57,7 +57,7 @@ class Report:
         return rows
 
     def notes(self) -> list[str]:
-        """Why some systems cannot be compared with the baseline; a line for each."""
+        """Say why some systems cannot be compared with the baseline, one line each."""
         baseline = self.figures["baseline"]
         return [
             f"* {system['name']} is not comparable with {baseline}: {'; '.join(system['unlike'])}"

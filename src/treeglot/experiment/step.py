@@ -1,8 +1,8 @@
-"""A step of an experiment: what it reads, its settings, and what it makes of them.
+"""A step of an experiment: what it reads, its settings, and what it makes.
 
-A step's key is the digest of everything that its result depends on. This is the program's code, the step's settings,
-its input files, and the keys of the steps before it. The result is a folder named after the key. It appears when it is
-complete. So results of different settings never mix, and an existing result need not be made again.
+The key of a step is the digest of everything that its result depends on. This is the program's code, its settings, its
+input files, and the keys of earlier steps. The result is a folder named after the key, which appears when it is
+complete. So results of different settings never mix, and an existing result is not made again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FINISHED = "step.json"  # in a finished step's folder: what it was made of
 
 
 def file_digest(path: PathLike) -> str:
-    """The digest of a file's content, as keys are made of it."""
+    """The digest of a file's content, for keys."""
     digest = blake2b(digest_size=DIGEST)
     with open_remote(path) if is_remote(path) else Path(path).open("rb") as stream:
         while chunk := stream.read(CHUNK):
@@ -33,7 +33,7 @@ def file_digest(path: PathLike) -> str:
 
 @dataclass(frozen=True)
 class Output:
-    """A file that another step makes; without a name, its whole folder."""
+    """A file that another step makes. Without a name, it is the step's whole folder."""
 
     step: str
     name: str = ""
@@ -67,7 +67,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Step:
-    """One step; steps are made in an order in which each uses only those before it."""
+    """One step of an experiment. Steps are listed in an order in which each uses only earlier ones."""
 
     name: str
     run: Callable[[Task], None]
@@ -78,7 +78,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Identity:
-    """All that the result of a step depends on."""
+    """Everything that the result of a step depends on."""
 
     step: str
     program: str  # its version and a digest of its code
@@ -87,7 +87,7 @@ class Identity:
 
     @property
     def key(self) -> str:
-        """The digest of it all."""
+        """The key of the step: a digest of this identity."""
         return blake2b(self.to_json().encode(), digest_size=DIGEST).hexdigest()
 
     def to_json(self) -> str:

@@ -122,7 +122,7 @@ def steps_of(recipe: Recipe) -> list[Step]:
 
 @contextmanager
 def _blamed(part: str, *key: str | int) -> Iterator[None]:
-    """Errors name the part of the recipe that they are about, and have its key."""
+    """Make errors name the part of the recipe that they concern, with its key."""
     try:
         yield
     except UsageError as error:
@@ -192,9 +192,9 @@ def _check(name: str, files: dict[str, Path], careful: set[str], refuse: bool = 
 def _parsing(
     settings: ParserSettings | None, part: str, side: Side, parts: Mapping[str, Files], text: bool
 ) -> list[Step]:
-    """A parser of one side, and what it makes of sentences whose parses are not given.
+    """Make the steps of a parser for one side, and of parsing the sentences without given parses.
 
-    With `text`, the words of its treebank are compared with those that are made of the text.
+    With `text`, a step compares the words of the treebank with those that the tokeniser makes.
     """
     from treeglot.parse import ParsingOptions
     from treeglot.parse.train import ParserTraining
@@ -228,7 +228,7 @@ def _parsing(
 
 
 def _own_parsers(recipe: Recipe, kind: Kind) -> dict[str, ParserSettings]:
-    """The parsers that a model keeps: it translates with one, or learns from sentence pairs with both."""
+    """The parsers that a model keeps: to translate, or to learn from sentence pairs."""
     given = {"parser": (recipe.parser, kind.needs.source), "target_parser": (recipe.target_parser, kind.needs.target)}
     return {part: settings for part, (settings, needs) in given.items() if settings is not None and needs != "words"}
 
@@ -297,7 +297,7 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
 def _tuning(
     recipe: Recipe, kind: Kind, tune: TuneSettings, name: tuple[str, str], dev: Files, tests: Mapping[str, Files]
 ) -> list[Step]:
-    """One tuning of a system, and the translations with its weights; the parts of `name` stand around a test's."""
+    """Make the steps of one tuning, and of translating with its weights. The parts of `name` enclose a test's name."""
     system, ending = name
     model, steps = Output(f"train {system}"), []
     weights: Input = Output(model.step, "weights.txt")
@@ -315,7 +315,7 @@ def _tuning(
 
 
 def _tuner(settings: TuneSettings) -> dict[str, Any]:
-    """All options of the method."""
+    """All options of the tuner."""
     from treeglot.tune import METHODS
 
     if settings.method == "none":
@@ -341,7 +341,7 @@ def _train_parser(settings: ParserSettings, task: Task) -> None:
 
 
 def _parse(settings: ParserSettings, side: Side, task: Task) -> None:
-    """Parses of the surface words, which then have the words of the model."""
+    """Parse the surface words, and give the parses the words of the model."""
     from treeglot.corpus.parses import as_forest
     from treeglot.models.reading import with_words
     from treeglot.parse.parser import GrammarParser
@@ -443,7 +443,7 @@ def _align(settings: AlignSettings, task: Task) -> None:
 
 
 def _mending(settings: AlignSettings, corpus: Files) -> Step | None:
-    """The step that leaves out links that break constituents; none where links are given or there are no parses."""
+    """Make the step that removes links that break constituents. None if links are given or there are no parses."""
     parses = next((corpus[name] for name in ("source_forests", "source_trees") if name in corpus), None)
     aligned = corpus["alignments"] == LINKS and settings.method != "eflomal"
     if not settings.constituent_cost or not aligned or parses is None:
@@ -454,7 +454,7 @@ def _mending(settings: AlignSettings, corpus: Files) -> Step | None:
 
 
 def _of_forests(system: System) -> bool:
-    """Whether its rules come from trees or forests of the source: these gain from links that break fewer nodes."""
+    """Whether the rules come from source trees or forests. These gain from links that break fewer nodes."""
     return find_kind(system.kind).needs.source in ("forest", "best")
 
 
@@ -551,7 +551,7 @@ def _entry_name(entry: Mapping[str, Any]) -> str:
 
 
 class _Refused:
-    """Sentences that could not be translated, which makes their outputs empty."""
+    """Sentences that could not be translated. Their outputs are empty."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -568,7 +568,7 @@ class _Refused:
 
 
 def _translate(raw: bool, task: Task) -> None:
-    """The output has text for text, and words for words and parses."""
+    """Translate a test set. Raw text gives text; words and parses give words."""
     from treeglot.decode.draw import to_html
     from treeglot.decode.translation import as_object
     from treeglot.decode.weights import read_weights
@@ -602,7 +602,7 @@ def _translate(raw: bool, task: Task) -> None:
 
 
 def _score(task: Task, systems: Mapping[str, Sequence[str]], baseline: str, options: Mapping[str, Any]) -> None:
-    """Scores of the first tuning of each system and, if some have several, of all."""
+    """Score the first tuning of each system and, if there are several, all of them."""
     from treeglot.evaluate.means import score_tunings
     from treeglot.evaluate.report import ReportOptions, score_systems
 

@@ -40,7 +40,7 @@ class TextRecipe(Options):
         self.settings()
 
     def settings(self) -> tuple[TextSettings, TextSettings]:
-        """Those of both sides."""
+        """The settings of both sides."""
         source, target = find_languages(self.languages)
         case: Literal["lower", "keep"] = "lower" if self.lowercase else "keep"
         tokenisers = self.source_tokeniser, self.target_tokeniser
@@ -48,7 +48,7 @@ class TextRecipe(Options):
 
 
 def text_steps(recipe: TextRecipe, corpus: dict[str, Input], dev: dict[str, Input]) -> list[Step]:
-    """Steps that make words of text; afterwards `corpus` and `dev` have the words.
+    """Make the steps that turn text into words. Afterwards `corpus` and `dev` have the words.
 
     Files called `surface` hold the same words with the case of the text, which parsers want.
     """
@@ -104,7 +104,7 @@ def _learn(recipe: TextRecipe, task: Task) -> None:
 
 
 def _learn_words(recipe: TextRecipe, task: Task) -> None:
-    """How text becomes the words of a corpus: words are in lower case if all of the corpus is."""
+    """Learn how text becomes words. If the corpus has no capitals, the words are in lower case."""
     sides = []
     for name, settings in zip(("source", "target"), recipe.settings(), strict=True):
         lines = read_lines(task.inputs[name])
@@ -120,7 +120,7 @@ def _learn_words(recipe: TextRecipe, task: Task) -> None:
 
 
 def _tokenise(task: Task) -> None:
-    """The words of a development set: its sentences, and its references in the words of the model."""
+    """Turn a development set into the words of the model: its sentences and its references."""
     pipeline = TextPipeline.load(task.inputs["text"])
     given = {name: read_lines(path) for name, path in task.inputs.items() if name != "text"}
     wanted = len(given["source"])

@@ -77,7 +77,7 @@ def _checks(card: Mapping[str, Any], work: PathLike, data: Sequence[PathLike]) -
 
 
 def _keys(card: Mapping[str, Any]) -> Iterator[Check]:
-    """Settings and inputs give the key of each step, and steps use results and data that the card has."""
+    """Check that settings and inputs give the key of each step, and that the card has what the steps use."""
     known = {step["key"] for step in card["steps"].values()}
     known |= set(card["data"].values())
     for name, step in card["steps"].items():
@@ -92,7 +92,7 @@ def _keys(card: Mapping[str, Any]) -> Iterator[Check]:
 
 
 def _find(work: PathLike, name: str, data: Sequence[PathLike]) -> PathLike:
-    """A data file: where it was, or by its name in one of the folders."""
+    """Find a data file: where it was, or by its name in one of the folders."""
     places = [_place(work, name), *(within(folder, Path(name).name) for folder in data)]
     return next((path for path in places if is_file(path)), places[0])
 

@@ -1,6 +1,6 @@
-"""A model as the files of another decoder: rules, glue, weights, configuration and language model.
+"""Exports a model for another decoder: rules, glue, weights, configuration and language model.
 
-The other decoder gives every derivation the score that the model gives it. docs/interoperability.md says what each
+The other decoder gives every derivation the same score as the model does. docs/interoperability.md says what each
 format cannot hold.
 """
 
@@ -43,7 +43,7 @@ CONFIGURATION = {"cdec": "cdec.ini", "joshua": "joshua.config", "moses": "moses.
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written."""
+    """The result of an export."""
 
     folder: Path
     configuration: Path
@@ -96,7 +96,7 @@ class _Writer:
         return self.weights.get(name, 0.0)
 
     def of_rules(self) -> dict[str, float]:
-        """Weights of the features that stand in rules, as they are called there."""
+        """The weights of the features that are stored in rules, by their names there."""
         found = {self.names[name]: self.weight(name) for name in self.table.features}
         return found | {"rule_penalty": self.weight("rule_penalty")}
 
@@ -129,11 +129,11 @@ class _Writer:
         return bool(changed)
 
     def written(self, text: str) -> str:
-        """Text with its words as the format has them."""
+        """Write the words of a text as the format has them."""
         return text
 
     def rules(self) -> list[int]:
-        """The rules that the model uses: of each source side as many as its search tries."""
+        """The rules that the model uses. For each source side these are as many as its search tries."""
         features = _core.FeatureSet(self.table, "")
         if self.translator.lm is not None:
             features.add_ngram(self.translator.lm.core)
@@ -192,10 +192,10 @@ class _Cdec(_Writer):
 
 
 class _Marked(_Writer):
-    """Decoders whose glue rules have <s> and </s>: these count as words, and glue joins the first phrase to <s>."""
+    """Decoders whose glue rules contain <s> and </s>. These count as words, and glue joins <s> to the first phrase."""
 
     def offset(self) -> float:
-        """What takes that away again."""
+        """The score that cancels the two additional words and the additional glue."""
         return -2 * self.weight("word_penalty") - self.weight("glue")
 
 

@@ -53,7 +53,7 @@ def _phrases(forest: ParseForest, phrases: dict[tuple[str, ...], list[str]]) -> 
 
 
 def _best_trees(forest: ParseForest) -> list[str]:
-    """By node: the best tree below it, as Travatar writes fragments."""
+    """The best tree below each node, as Travatar writes fragments."""
     graph, scores = forest.graph, np.asarray(forest.scores)
     first_edge, first_tail, tails = graph.first_edge, graph.first_tail, graph.tails
     best = np.zeros(graph.nodes)
@@ -91,7 +91,7 @@ def _local(model: Model, forest: ParseForest) -> Iterator[str]:
 
 
 def quoted(word: str, source: bool = True) -> str:
-    """A word as Travatar writes it; in trees brackets have names.
+    """Quote a word as Travatar does. In trees, brackets have names.
 
     >>> quoted('a"(')
     '"a\\\\"-LRB-"'

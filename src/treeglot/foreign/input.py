@@ -1,4 +1,4 @@
-"""Lines as other decoders read them: tags, references, annotations, and input that is not a sentence."""
+"""Reads input lines as other decoders do: tags, references, annotations, and input that is not a sentence."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Line:
 
 
 def input_line(line: str, decoder: Decoder, known: Collection[str] = (), markup: bool = False) -> Line:
-    """A line as another decoder reads it: with a reference, in a tag, its words annotated or masked.
+    """Read a line as another decoder does: with a reference, in a tag, or with annotated or masked words.
 
     Lattices, forests and trees are not read. Joshua's masks leave words of the grammar (`known`), and lines that may
     have `markup`, as they are.
@@ -74,7 +74,7 @@ def input_line(line: str, decoder: Decoder, known: Collection[str] = (), markup:
 
 
 def input_tree(line: str, decoder: Decoder) -> Line:
-    """A line that holds a tree in brackets, in a tag or with a reference as others.
+    """Read a line with a tree in brackets. It may have a tag or a reference, as other lines.
 
     >>> input_tree("(NP (DT das) (NN Haus)) ||| the house", "cdec").source.words
     ['das', 'Haus']
@@ -91,7 +91,7 @@ def input_tree(line: str, decoder: Decoder) -> Line:
 
 
 def _at_bars(line: str, decoder: Decoder) -> tuple[str, bool]:
-    """The text before ||| (between blanks for Joshua), and whether there is one."""
+    """Split off what follows ||| (between blanks for Joshua). Returns the text, and whether there was a |||."""
     at = line.find("|||")
     while decoder == "joshua" and at >= 0:
         if at > 0 and line[at - 1].isspace() and (line[at + 3 : at + 4].isspace() or at + 3 == len(line)):
@@ -101,7 +101,7 @@ def _at_bars(line: str, decoder: Decoder) -> tuple[str, bool]:
 
 
 def _segment(line: str, decoder: Decoder) -> tuple[str, str] | None:
-    """The attributes and the content of <seg …>…</seg>; it may end with the line, too."""
+    """The attributes and the content of <seg …>…</seg>. The closing tag may be missing at the end of the line."""
     text = line.lstrip()
     opened, closed, rest = text.partition(">")
     attributes = opened.removeprefix("<seg")
@@ -123,7 +123,7 @@ def _grammars(attributes: str) -> tuple[str, ...]:
 
 
 def unmasked(text: str) -> str:
-    """A translation of Joshua's without masks.
+    """Remove the masks from a translation of Joshua's.
 
     >>> unmasked("a -lsb- b -rsb-")
     'a [ b ]'
@@ -132,7 +132,7 @@ def unmasked(text: str) -> str:
 
 
 def mask(text: str) -> str:
-    """Text as Joshua's rules have it.
+    """Mask text as Joshua's rules do.
 
     >>> mask("a [ b ]")
     'a -lsb- b -rsb-'
@@ -147,7 +147,7 @@ def _replaced(text: str, by: Mapping[str, str]) -> str:
 
 
 def _masked(word: str, known: Collection[str]) -> tuple[str, bool]:
-    """The word without annotations and with masks, and whether it had annotations."""
+    """Mask a word and remove its annotations. Returns the word, and whether it had annotations."""
     if word in known:
         return word, False
     at = word.rfind("[", 1, len(word) - 2) if word.endswith("]") else -1

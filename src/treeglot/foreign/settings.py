@@ -25,7 +25,7 @@ OLD_WEIGHTS = {
 
 @dataclass
 class ForeignSettings:
-    """Settings of another decoder's configuration; what it does not say is empty or None."""
+    """The settings of another decoder's configuration. Settings that it does not have are empty or None."""
 
     names: dict[str, str] = field(default_factory=dict)  # names of features that differ from the usual ones
     prefixes: list[str] = field(default_factory=list)  # prefixes of feature names, by grammar
@@ -63,7 +63,7 @@ class SettingsReader:
         self._seen: dict[str, int] = {}
 
     def _model(self, path: str) -> None:
-        """A language model that is named."""
+        """Note the file of a language model."""
         if self.found.lm and self.strict:
             raise ValueError(f"another language model, {path[:60]!r}; expected one")
         self.found.lm = self.found.lm or path
@@ -73,7 +73,7 @@ class SettingsReader:
             raise ValueError(f"{what[:60]!r} is not supported; known: {', '.join(known)}")
 
     def moses(self, section: str, line: str) -> None:
-        """A line of [feature], such as KENLM name=LM0 factor=0 …, the first one of [max-chart-span], and others."""
+        """Read a line of moses.ini, such as KENLM name=LM0 factor=0 … in [feature]."""
         match section:
             case "feature":
                 self._moses_feature(line)
@@ -109,9 +109,9 @@ class SettingsReader:
                 self._old_weights.setdefault(section, []).append(value)
 
     def old_weights(self) -> dict[str, float]:
-        """The weights of an old moses.ini, as Moses turns them into new ones.
+        """The weights of an old moses.ini, converted as Moses does it.
 
-        Language models and the word penalty were in decimal logarithms.
+        The old weights of language models and of the word penalty are for decimal logarithms.
         """
         found = {
             f"{name}{i}": value * scale
@@ -131,11 +131,11 @@ class SettingsReader:
         return {"UnknownWordPenalty0": 1.0} | found
 
     def moses_label(self, line: str) -> None:
-        """A line of the file of [unknown-lhs]: a label of unknown words and its probability."""
+        """Read a line of the file of [unknown-lhs]: a label for unknown words and its probability."""
         self._passed(line.split(), line)
 
     def joshua(self, line: str) -> None:
-        """A setting: tm = thrax pt 12 grammar.gz, or tm = thrax -owner pt -maxspan 12 -path grammar.gz, and others.
+        """Read a line of joshua.config, such as tm = thrax pt 12 grammar.gz.
 
         Joshua ignores case, - and _ in names.
         """
@@ -179,7 +179,7 @@ class SettingsReader:
                 raise ValueError(f"{line.strip()[:60]!r} is not supported: {PHRASES}")
 
     def travatar(self, section: str, line: str) -> None:
-        """A line of a section of travatar.ini, such as [tm_file]."""
+        """Read a line of travatar.ini, in a section such as [tm_file]."""
         match section:
             case "tm_file":
                 self.found.grammars.append(line)
@@ -195,7 +195,7 @@ class SettingsReader:
                 raise ValueError(f"[tm_storage] {line[:30]} is not supported: expected rules of trees, hash or marisa")
 
     def _function(self, parts: list[str]) -> None:
-        """A feature function of Joshua's: its name, and options -NAME VALUE."""
+        """Read a feature function of Joshua's: its name, and options -NAME VALUE."""
         name = parts[0] if parts else ""
         if name in _JOSHUA_MODELS:
             self._model(dict(pairwise(parts)).get("-lm_file", ""))
@@ -298,5 +298,5 @@ def _number(text: str, name: str) -> int | None:
 
 
 def positive(text: str, name: str) -> int | None:
-    """The positive number in `text`; None for 0 and for other text."""
+    """Parse a positive number. Returns None for 0 and for other text."""
     return _number(text, name) or None

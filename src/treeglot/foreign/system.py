@@ -35,7 +35,7 @@ class Files:
 
 
 def read_weights_of(files: Files, settings: ForeignSettings | None) -> ForeignWeights:
-    """The weights, none if there is no file; `settings` of a configuration are theirs."""
+    """Read the weights. Without a file there are none. `settings` come from a configuration."""
     if files.weights is None:
         found = ForeignWeights(files.decoder, {})
     else:
@@ -65,7 +65,7 @@ def open_system(
     own_rules: bool,
     report: Report,
 ) -> ForeignTranslator:
-    """The translator; weights that belong to grammars of other names are refused."""
+    """Open the translator. Weights that belong to grammars of other names are refused."""
     from treeglot.lm import load_ngram
 
     translator = ForeignTranslator(
@@ -83,7 +83,7 @@ def open_system(
 
 
 def limits(weights: ForeignWeights, given: Mapping[str, float | bool | None]) -> SearchOptions:
-    """How to search: as given, or as the configuration or the decoder has it."""
+    """The search options: those given, or else those of the configuration or of the decoder."""
     options = search_options(weights)
     if weights.settings.pop_limit is not None:
         options = replace(options, pop_limit=weights.settings.pop_limit)
@@ -94,7 +94,7 @@ def limits(weights: ForeignWeights, given: Mapping[str, float | bool | None]) ->
 
 
 def refuse_for_trees(table: RuleTable, given: bool) -> bool:
-    """Whether rules are of trees; `given` are options that are for strings alone."""
+    """Whether the rules translate trees. If so, refuses `given` options that are only for strings."""
     trees = translates_trees(table)
     if trees and given:
         raise UsageError("--pass-through, --no-glue and --markup are for rules of strings; these are of trees")
@@ -102,7 +102,7 @@ def refuse_for_trees(table: RuleTable, given: bool) -> bool:
 
 
 def _allowed(names: Sequence[str], below: Path | None) -> list[Path]:
-    """Grammars that a sentence names: only files in the folder that was allowed, links followed."""
+    """The grammars that a sentence names. They must lie in the allowed folder, also when links are followed."""
     if below is None:
         raise TreeglotError("a sentence names a grammar; expected --sentence-grammars DIR, the folder that has it")
     folder = below.resolve()

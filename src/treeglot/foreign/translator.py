@@ -138,7 +138,7 @@ class ForeignTranslator:
 
     @property
     def left_out(self) -> int:
-        """Rules that are never used, because they would close a cycle of labels."""
+        """The number of rules that are never used, because they would close a cycle of labels."""
         return self.translator.left_out
 
     def translate(self, source: Source) -> Translation:
@@ -192,14 +192,14 @@ class ForeignTranslator:
         return Translation(with_notes, _Later(self, line), str(source))
 
     def of_sentence(self, grammars: Sequence[str]) -> ForeignTranslator:
-        """The same with the rules of a sentence that names grammars of its own."""
+        """Return a translator with the rules of a sentence that names its own grammars."""
         if self._tables is None:
             raise TreeglotError("rules are not looked for beside those that were given")
         weights, lm, options, pass_through, glue = self._again_with
         return ForeignTranslator(self._tables(grammars), weights, lm, options, pass_through=pass_through, glue=glue)
 
     def _covered(self, hypotheses: Sequence[Hypothesis]) -> Sequence[Hypothesis]:
-        """The hypotheses that cdec would have: it translates trees only by rules."""
+        """Keep the hypotheses that cdec would have: it translates trees only by rules."""
         if not self.trees or self.foreign.decoder != "cdec":
             return hypotheses
         return [h for h in hypotheses if not any(h.features.get(name) for name in UNTRANSLATED)]
@@ -239,7 +239,7 @@ class ForeignTranslator:
 
 
 def _passed(weights: ForeignWeights, definition: Definition) -> list[tuple[str, float]]:
-    """The labels of words that pass through, and how much these count as unknown.
+    """The labels of words that pass through, and how much such a word counts as unknown.
 
     A list of labels gives the penalty of such a word as a logarithm, instead of -100. Before version 6 of Joshua the
     weight is negative, and the list gives only labels.
@@ -269,7 +269,7 @@ def _unmarked(hypothesis: Hypothesis) -> Hypothesis:
 
 
 def _unmarked_spans(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans without <s> and </s>, from spans that count these words."""
+    """Convert spans that count <s> and </s> to spans that do not."""
     last = max(end for _, end in spans) - 2
     return [(min(max(begin - 1, 0), last), min(max(end - 1, 0), last)) for begin, end in spans]
 
@@ -325,7 +325,7 @@ def translates_trees(table: _core.RuleTable) -> bool:
 
 
 def search_options(weights: ForeignWeights) -> SearchOptions:
-    """The limits of another decoder, or those of its configuration; the pop limit is ours.
+    """The limits of another decoder, or those of its configuration. The pop limit is Treeglot's.
 
     >>> search_options(ForeignWeights("cdec", {})).span_limit
     10

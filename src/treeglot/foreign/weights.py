@@ -27,7 +27,7 @@ SOURCE_WORDS = "source_words"  # the number of words in the sentence: all transl
 
 @dataclass(frozen=True)
 class Term:
-    """A feature of another decoder: factors of ours, and what it adds to every sentence."""
+    """A feature of another decoder: a weighted sum of our features, plus a constant for each sentence."""
 
     of: Mapping[str, float]
     constant: float = 0.0
@@ -108,8 +108,8 @@ class ForeignWeights:
     def ours(self, grammar: Collection[str] = (), prefix: str = "") -> dict[str, float]:
         """The weights of our features that give the same scores, up to `constant`.
 
-        `grammar` has the features of the rules. A name among them always means the feature of the rules.
-        `prefix` is what the names of our own features begin with, to tell them from those.
+        `grammar` has the features of the rules. A name among them always means the feature of the rules. `prefix`
+        begins the names of our own features, to distinguish them.
 
         >>> ForeignWeights("cdec", {"Glue": 0.5}).ours(["Glue"], prefix="own ")
         {'own glue': 0.5, 'Glue': 0.5}
@@ -137,9 +137,9 @@ class ForeignWeights:
     def features(
         self, values: Mapping[str, float], constants: bool = True, prefix: str = "", words: int = 0
     ) -> dict[str, float]:
-        """A hypothesis's features as the other decoder would list them; those that are 0 are left out.
+        """A hypothesis's features as the other decoder would list them. Features that are 0 are left out.
 
-        `constants`: with what it adds to every sentence, of so many `words`. `prefix`: as for `ours`.
+        `constants` adds what the other decoder adds to a sentence of so many `words`. `prefix` is as for `ours`.
         """
         if constants:
             values = {**values, prefix + SOURCE_WORDS: float(words)}
@@ -152,7 +152,7 @@ class ForeignWeights:
         return {name: value for name, value in out.items() if value != 0}
 
     def listed(self, features: Mapping[str, float]) -> str:
-        """Features in the other decoder's k-best lists.
+        """Format features for the other decoder's k-best lists.
 
         >>> ForeignWeights("cdec", {}).listed({"Glue": 1.0, "EgivenF": -0.5})
         'Glue=1 EgivenF=-0.5'
@@ -256,7 +256,7 @@ _EXPECTED = {
 
 
 def _is_joshua_feature(text: str) -> bool:
-    """Whether a setting has a feature's name: with = these are weights in a form that Joshua does not read."""
+    """Whether a setting has the name of a feature. Joshua does not read weights that are written with =."""
     name, equals, _ = text.partition("=")
     name = name.rstrip()
     owner, _, number = name.rpartition("_")

@@ -1,4 +1,4 @@
-"""Language models over words and over dependencies."""
+"""Language models over words, word classes and dependencies."""
 
 from treeglot.lm.dependency import DependencyModel, compile_dependency, load_dependency
 from treeglot.lm.ngram import NgramModel, compile_ngram, load_ngram

@@ -1,4 +1,4 @@
-"""Classes of words that stand in the same places: language models can be over them."""
+"""Groups words with similar neighbours into classes, for language models over classes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SPECIAL = ("<unk>", "<s>", "</s>")
 
 @dataclass(frozen=True)
 class ClassOptions(Options):
-    """How words are put into classes."""
+    """How words are grouped into classes."""
 
     classes: int = option(100, "classes of words", least=1, most=MOST_CLASSES)
     rounds: int = option(20, "rounds over all words, at most; it ends earlier when no word moves", least=1)
@@ -40,7 +40,7 @@ class WordClasses:
 
     @cached_property
     def core(self) -> _core.WordClasses:
-        """The same, in the core."""
+        """The classes for the core."""
         return _core.WordClasses(self.words, self.classes)
 
     def write(self, path: PathLike) -> None:

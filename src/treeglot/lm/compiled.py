@@ -10,11 +10,11 @@ from treeglot.base.files import PathLike
 
 
 class Compiled(Protocol):
-    """The core's part of a compiled model."""
+    """The interface of compiled models in the core."""
 
     @property
     def words(self) -> int:
-        """How many words it has."""
+        """The number of words."""
 
     def id(self, word: str) -> int:
         """The number of a word, 0 if it is unknown."""
@@ -37,10 +37,10 @@ def file_name(path: PathLike) -> str:
 
 
 class CompiledModel(Generic[Core]):
-    """A model that is mapped from its file or has just been compiled; its words are numbered."""
+    """A language model that is mapped from a file, or has just been compiled. Its words have numbers."""
 
     def __init__(self, core: Core, path: str | None = None) -> None:
-        """Models come from the functions that load and compile them."""
+        """Use the functions that load and compile models instead."""
         self.core = core
         self.path = path
 

@@ -45,7 +45,7 @@ class DependencyModel(CompiledModel[_core.DependencyModel]):
 
     @property
     def unit(self) -> Unit:
-        """Its units: `words` or `tags`."""
+        """What the model is over: `words` or `tags`."""
         return "words" if self.core.unit == DependencyUnit.words else "tags"
 
     @property

@@ -50,7 +50,7 @@ class WordScore(NamedTuple):
 
 @dataclass(frozen=True)
 class Perplexity:
-    """How well a model predicts texts. Every text's `</s>` is one of the tokens."""
+    """How well a model predicts texts. The `</s>` of each text counts as a token."""
 
     texts: int
     tokens: int
@@ -60,12 +60,12 @@ class Perplexity:
 
     @property
     def including_oovs(self) -> float:
-        """Over all tokens."""
+        """The perplexity over all tokens."""
         return _perplexity(self.log10, self.tokens)
 
     @property
     def excluding_oovs(self) -> float:
-        """Over the tokens that the model knows; unknown words stay in the contexts."""
+        """The perplexity over the tokens that the model knows. Unknown words stay in the contexts."""
         return _perplexity(self.log10 - self.log10_oovs, self.tokens - self.oovs)
 
     def __add__(self, other: Perplexity) -> Perplexity:
@@ -149,7 +149,7 @@ class NgramModel(CompiledModel[_core.NgramModel]):
                 stream.write(piece)
 
     def encode(self, texts: Sequence[str]) -> tuple[Ids, npt.NDArray[np.uint64]]:
-        """The numbers of the words of all texts in one array, and the offsets between which each text lies in it."""
+        """Number the words of all texts in one array. Returns it with the offsets of the texts."""
         return self.core.encode(list(texts))
 
     def score(self, text: str, *, bos: bool = True, eos: bool = True) -> float:
@@ -186,7 +186,7 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     def perplexity_of(
         self, ids: Ids, offsets: npt.NDArray[np.uint64], *, bos: bool = True, eos: bool = True
     ) -> Perplexity:
-        """The same of texts as numbers, as `encode` gives them."""
+        """How well the model predicts texts that are given as numbers (see `encode`)."""
         log10, _ = self.score_words(ids, offsets, bos=bos, eos=eos)
         texts = len(offsets) - 1
         places = np.flatnonzero(ids == 0)
@@ -305,9 +305,10 @@ def train_compiled(
     classes: WordClasses | None = None,
     **options: Any,
 ) -> Training:
-    """Train a model and write it to `out` as a compiled file. Both stay within `memory`, about.
+    """Train a model and write it to `out` as a compiled file. Both steps take about `memory` at most.
 
-    The ARPA file between them is beside `out`, and removed. `options` are others of `train_ngram`.
+    A temporary ARPA file is written beside `out`, and removed at the end. `options` are further arguments of
+    `train_ngram`.
 
     >>> import tempfile
     >>> from treeglot.lm import load_ngram

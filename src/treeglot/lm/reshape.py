@@ -1,4 +1,4 @@
-"""N-gram models from other n-gram models: several interpolated into one, or one without n-grams that matter little."""
+"""Makes n-gram models from others: interpolates several models, or prunes one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class MixedText:
 
 @dataclass(frozen=True)
 class Mixture:
-    """Several models as one."""
+    """An interpolation of several models."""
 
     estimate: EstimatedNgrams
     weights: tuple[float, ...]
@@ -151,7 +151,7 @@ def _mixed(models: Sequence[NgramModel], weights: Sequence[float] | npt.NDArray[
 
 
 def _score(models: Sequence[NgramModel], lines: Iterable[str]) -> tuple[npt.NDArray[np.float64], int]:
-    """A row for each model with the probabilities of the tokens that some model knows; how many none knows."""
+    """The probabilities of the tokens that some model knows, one row per model; and the number of other tokens."""
     parts, unknown = [np.zeros((len(models), 0))], 0
     rest = iter(lines)
     while some := list(islice(rest, TEXTS_AT_A_TIME)):
@@ -169,7 +169,7 @@ def _score(models: Sequence[NgramModel], lines: Iterable[str]) -> tuple[npt.NDAr
 
 
 def _maximise(scores: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], int]:
-    """The weights with which the mixture makes the tokens most likely, by EM; how many rounds that took."""
+    """Find the mixture weights that make the tokens most likely, by EM. Returns them with the number of rounds."""
     weights, rounds, change = np.full(len(scores), 1 / len(scores)), 0, math.inf
     while rounds < MOST_ROUNDS and change >= SETTLED:
         new = weights * (scores / (weights @ scores)).mean(axis=1)

@@ -25,7 +25,7 @@ def feed(
     name: str | None = None,
     progress: Progress | None = None,
 ) -> str:
-    """Give a trainer all words of a text: a file, `-` for standard input, or lines or lists of words. Its name."""
+    """Give a trainer all words of a text: a file, `-` for standard input, lines or lists of words. Returns its name."""
     name, steps = feed_steps(trainer, text, name, progress)
     for _ in steps:
         pass

@@ -30,7 +30,7 @@ class DiscountWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Training:
-    """What training made."""
+    """The result of training an n-gram model."""
 
     report: NgramTrainReport
     estimate: EstimatedNgrams | None  # none when it was written to a file as it was made
@@ -102,7 +102,7 @@ class SortBlock:
     order: int
 
     def open(self) -> None:
-        """Nothing: a block contains all that it needs."""
+        """Open nothing: a block contains all that it needs."""
 
     def run(self, opened: None, records: Any, first: int, threads: int, part: Path) -> dict[str, Any]:
         """Write the sorted run of a block."""
@@ -123,7 +123,7 @@ def _count_elsewhere(
     machines: Machines,
     report: Callable[[str], None],
 ) -> str:
-    """Number the words of a text here, and have machines count its blocks. The name of the text."""
+    """Number the words of a text here, and let machines count its blocks. Returns the name of the text."""
     name, steps = feed_steps(trainer, text, name, progress)
     block = min(BLOCK, options["memory"] // 100)  # before the trainer sorts them itself for lack of memory
 

@@ -92,7 +92,7 @@ def train_dependency(
 def new_trainer(
     unit: Unit, conditioning: Conditioning, fallback: tuple[float, float, float] = FALLBACK
 ) -> DependencyTrainer:
-    """A trainer without sentences."""
+    """Make a trainer that has no sentences yet."""
     return DependencyTrainer(DependencyUnit[unit], fallback, DependencyConditioning[conditioning])
 
 
@@ -102,7 +102,7 @@ def estimate_dependency(
     conditioning: Conditioning,
     fallback: tuple[float, float, float] = FALLBACK,
 ) -> DependencyTraining:
-    """The model of what a trainer counted; the trainer is of no use afterwards."""
+    """Estimate the model from a trainer's counts. The trainer cannot be used afterwards."""
     events = trainer.events
     estimate = trainer.finish()
     fallbacks = _fallbacks(estimate)

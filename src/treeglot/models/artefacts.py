@@ -35,7 +35,7 @@ DEPENDENCY_MODELS: dict[Unit, str] = {"words": "dlm.words.bin", "tags": "dlm.tag
 def load_artefacts(
     folder: Path, source_heads: bool, units: Iterable[Unit]
 ) -> tuple[HeadTable | None, tuple[DependencyModel, ...]]:
-    """The head table of the source language and the dependency models of the target side, from a model's folder."""
+    """Load the source head table and the target dependency models of a model's folder."""
     from treeglot.lm import load_dependency
 
     table = heads.load(folder / SOURCE_HEADS) if source_heads else None
@@ -86,15 +86,15 @@ def write_training(folder: Path, pairs: Mapping[str, int | str], options: Any, t
 
 
 class ContextFile:
-    """The words of context features, counted as pairs come one by one."""
+    """Counts the words for context features while pairs pass by."""
 
     def __init__(self, words: int) -> None:
-        """The number of words of each side; 0: no such features."""
+        """`words` is the number of words of each side. 0 turns the features off."""
         self._words = words
         self._counts = ContextCounts()
 
     def count(self, pairs: Iterator[Pair]) -> Iterator[Pair]:
-        """The same pairs, whose words are counted if they are wanted."""
+        """Pass the pairs on, and count their words if they are needed."""
         return self._counted(pairs) if self._words else pairs
 
     def _counted(self, pairs: Iterator[Pair]) -> Iterator[Pair]:
@@ -104,7 +104,7 @@ class ContextFile:
             yield pair
 
     def write(self, folder: Path) -> str:
-        """Write the most frequent words into a folder; the name of the file, or nothing without such features."""
+        """Write the most frequent words into a folder. Returns the name of the file, or an empty text."""
         if not self._words:
             return ""
         self._counts.most_frequent(self._words).write(folder / CONTEXT)
@@ -112,7 +112,7 @@ class ContextFile:
 
 
 class DependencyModels:
-    """The dependency models of trees that come one by one; sentences without a tree are left out."""
+    """Counts the dependency models of trees that come one by one. Sentences without a tree are left out."""
 
     def __init__(self, units: Iterable[Unit], conditioning: Conditioning) -> None:
         from treeglot.lm.train_dependency import new_trainer
@@ -122,7 +122,7 @@ class DependencyModels:
         self._trainers = {unit: new_trainer(unit, conditioning) for unit in units}
 
     def add(self, tree: Dependency) -> None:
-        """One more tree."""
+        """Add one more tree."""
         if len(tree):
             self.trees += 1
             for trainer in self._trainers.values():

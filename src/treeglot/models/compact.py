@@ -1,4 +1,4 @@
-"""Corrections become part of a model's tables (docs/corrections.md)."""
+"""Merges corrections into a model's tables (docs/corrections.md)."""
 
 from __future__ import annotations
 

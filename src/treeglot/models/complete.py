@@ -18,7 +18,7 @@ LIST = 100  # hypotheses among which the closest is looked for, where no derivat
 
 @dataclass(frozen=True)
 class Completion:
-    """What may follow a prefix."""
+    """A possible end of a translation."""
 
     rest: str  # after the prefix, character by character
     reached: bool  # whether some derivation begins with the prefix; otherwise `rest` is from the closest hypothesis

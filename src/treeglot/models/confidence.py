@@ -23,7 +23,7 @@ LEAST = 20  # sentences
 
 @dataclass(frozen=True)
 class Fitted:
-    """The data of a fit, and how well each half predicts the other."""
+    """Counts of the data of a fit, and how well each half predicts the other."""
 
     sentences: int
     words: int
@@ -100,7 +100,7 @@ def translate_sure(
 
 
 def areas_of(fitted: ConfidenceModel, judged: Judged, median: float) -> tuple[float, float]:
-    """The ROC areas of a fitted model on other sentences: of sentences, and of words."""
+    """The ROC areas of a fitted model on other sentences: the area for sentences, and the area for words."""
     sentences = fitted.sentence([row for row, _ in judged.rows])
     words = fitted.word([word for _, each in judged.rows for word in each])
     good = [one for each in judged.words for one in each]
@@ -108,7 +108,7 @@ def areas_of(fitted: ConfidenceModel, judged: Judged, median: float) -> tuple[fl
 
 
 def roc_area(scores: npt.ArrayLike, good: npt.ArrayLike) -> float:
-    """How often a good one scores more than a bad one; a tie counts half.
+    """The probability that a good item scores more than a bad one. A tie counts half.
 
     >>> roc_area([1, 2, 3, 4], [False, True, False, True])
     0.75

@@ -1,4 +1,4 @@
-"""Corrections of a model that do nothing: rules that never match, and changes of rules that are not there."""
+"""Finds corrections without effect: rules that never match, and changes of rules that do not exist."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class CorrectionWarning(UserWarning):
 
 
 def warn_of_problems(model: Model, changed: Sequence[int]) -> None:
-    """Warn of corrections that do nothing; `changed` says how many rules each changed."""
+    """Warn of corrections without effect. `changed` is the number of rules that each correction changed."""
     found = list(problems(model, changed))
     for problem in found[:MOST]:
         warnings.warn(problem, CorrectionWarning, stacklevel=3)
@@ -98,7 +98,7 @@ class _Check:
 
     @staticmethod
     def variables(symbols: list[str]) -> set[str]:
-        """Their labels."""
+        """The labels of the variables."""
         return {found[1] for symbol in symbols if (found := VARIABLE.fullmatch(symbol))}
 
     def too_long(self, symbols: list[str]) -> str:
@@ -116,7 +116,7 @@ class _Check:
         return ""
 
     def words(self, symbols: list[str]) -> str:
-        """A word that the model's tokeniser never produces. Words in rules are produced."""
+        """Find a word that the model's tokeniser never produces. Words of rules are always produced."""
         text = self.model.text
         if text is None:
             return ""

@@ -1,4 +1,4 @@
-"""Why an output, and why not another: rules, examples, runners-up, forced decoding (docs/why.md)."""
+"""Explains an output, or why it is not another: rules, examples, runners-up, forced decoding (docs/why.md)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Instead:
 
     @property
     def search_error(self) -> bool:
-        """Whether it scores higher than the search's result."""
+        """Whether the other output scores higher than the search's result."""
         return self.found is not None and math.fsum(loss for _, loss in self.losses) < -1e-4
 
 
@@ -128,7 +128,7 @@ def _probability(model: Model, step: Step) -> float | None:
 
 
 def all_rules(translator: Translator) -> Translator:
-    """The same translator, which searches all that its rules allow."""
+    """Return a translator that searches all derivations that its rules allow."""
     exact = replace(translator.options, pop_limit=0, per_source=0, label_limit=0, match_limit=0, beam=0, threshold=0.0)
     return translator.with_search(replace(exact, mbr=0))
 

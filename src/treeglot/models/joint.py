@@ -52,7 +52,7 @@ RICHEST = ("forest", "best", "dependency")
 
 @dataclass(frozen=True)
 class Part:
-    """A trained model that becomes a part of a joint one."""
+    """A trained model that becomes part of a joint model."""
 
     name: str
     folder: Path
@@ -61,20 +61,20 @@ class Part:
 
     @property
     def weights(self) -> dict[str, float]:
-        """Its weights, without those of features that joint models do not have."""
+        """The weights of the part, without features that joint models do not have."""
         found = reduce(without_neural, self.over_heads, read_weights(self.folder / self.file.weights))
         return {name: weight for name, weight in found.items() if name not in DEPENDENCY_FEATURES}
 
     @cached_property
     def over_heads(self) -> list[str]:
-        """Its networks that score dependency trees, which a joint model does not make, by name."""
+        """The names of networks that score dependency trees. Joint models make no such trees."""
         files = self.file.every_network.items()
         opened = {name: _core.JointModel.open(str(self.folder / file), _core.Opening.trusted) for name, file in files}
         return [name for name, network in opened.items() if network.facts["heads"]]
 
     @property
     def networks(self) -> dict[str, Path]:
-        """The files of its other networks, by name."""
+        """The files of the other networks, by name."""
         files = self.file.every_network.items()
         return {name: self.folder / file for name, file in files if name not in self.over_heads}
 
@@ -107,7 +107,7 @@ def joint_kind(parts: Mapping[str, Kind]) -> Kind:
 
 
 def load_parts(folder: Path, parts: Mapping[str, str], wait: bool) -> tuple[Kind, dict[str, _core.RuleTable], Setup]:
-    """The kind of a joint model, the rule tables of its parts, and what matches them."""
+    """Load a joint model's kind, the rule tables of its parts, and the matcher for them."""
     kinds = {name: find_kind(kind) for name, kind in parts.items()}
     tables, setups = {}, []
     for name, kind in kinds.items():
@@ -127,10 +127,11 @@ def join(
     force: bool = False,
     report: Callable[[str], None] = lambda line: None,
 ) -> Model:
-    """Make a joint model of trained ones, by the names that their features will have.
+    """Make a joint model of trained models. The features of each part begin with the part's name.
 
-    Its rule tables are links to theirs where the file system has links, and copies elsewhere. The weights are those of
-    the parts, on one scale; those of common features are averages. `report` is told what is chosen and left out.
+    Rule tables are links to those of the parts, or copies if the file system has no links. Weights are those of the
+    parts, on one scale. A feature that several parts have gets the average of their weights. `report` is told what is
+    chosen and left out.
     """
     if len(models) < 2:
         raise UsageError(f"{len(models)} model to join; expected two or more")
@@ -195,7 +196,7 @@ def _link(path: Path, to: Path) -> None:
 
 
 def _lay_lms(parts: Sequence[Part], folder: Path, report: Callable[[str], None]) -> dict[str, str]:
-    """Put the language models into the folder; the further ones by name."""
+    """Put the language models into the folder. Returns the files of the further ones by name."""
     given = [part for part in parts if part.file.lm]
     if given:
         first = given[0].folder / given[0].file.lm
@@ -217,7 +218,7 @@ def _lay_lms(parts: Sequence[Part], folder: Path, report: Callable[[str], None])
 
 
 def _lay_networks(parts: Sequence[Part], folder: Path, report: Callable[[str], None]) -> dict[str, str]:
-    """Put the networks that parts have into the folder, each from the first part that has it; their files by name."""
+    """Put the networks of the parts into the folder, each from the first part that has it. Returns their files."""
     files = {}
     for part in parts:
         for name in part.over_heads:
@@ -236,7 +237,7 @@ def _lay_networks(parts: Sequence[Part], folder: Path, report: Callable[[str], N
 
 
 def _lay_context(parts: Sequence[Part], folder: Path, report: Callable[[str], None]) -> str:
-    """Put the words of context features into the folder: those of the first part that has some."""
+    """Put the words of context features into the folder, from the first part that has some."""
     given = [part for part in parts if part.file.context]
     if not given:
         return ""
@@ -310,7 +311,7 @@ def _facts(parts: Sequence[Part], text: TextPipeline | None) -> dict[str, object
 
 
 def _widest(one: SearchOptions, other: SearchOptions) -> SearchOptions:
-    """Search options with the larger limit of both, for matching and searching.
+    """Combine the search options of two parts: the larger of each limit.
 
     >>> _widest(SearchOptions(pop_limit=100, beam=200), SearchOptions(pop_limit=200, beam=0)).pop_limit
     200
@@ -327,7 +328,7 @@ def _widest(one: SearchOptions, other: SearchOptions) -> SearchOptions:
 
 
 def first_weights(parts: Sequence[Part]) -> dict[str, float]:
-    """The weights before tuning: the parts' own, scaled so that the language model weighs the same in all of them."""
+    """The weights before tuning: those of the parts, scaled so that all give the language model the same weight."""
     given = {part.name: part.weights for part in parts}
     sizes = [abs(weights.get("lm", 0.0)) for weights in given.values()]
     scale = sum(sizes) / len(sizes) if all(sizes) else 0.0
@@ -344,7 +345,7 @@ def first_weights(parts: Sequence[Part]) -> dict[str, float]:
 
 
 def names_of(folders: Sequence[Path]) -> Iterator[str]:
-    """Names for unnamed parts: those of their kinds, with a number from the second of a kind on."""
+    """Names for unnamed parts: their kinds. The second part of a kind and later ones get a number."""
     seen: dict[str, int] = {}
     for folder in folders:
         kind = _open("", folder).kind.name

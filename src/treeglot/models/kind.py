@@ -53,7 +53,7 @@ class Kind:
 
     @property
     def finds_on_demand(self) -> bool:
-        """Whether its rules can be found on demand: they match only words, and the model needs no other files."""
+        """Whether rules can be found on demand: they match only words, and the model needs no other files."""
         plain = self.matcher is match_strings and not self.source_heads and not self.dependency_models
         return self.extractor == "hiero" and plain
 
@@ -130,7 +130,7 @@ class Kind:
                 raise UsageError(f"{problem}; expected on_demand=true (--on-demand)", ("demand", each.name))
 
     def extraction(self, options: Any) -> Any:
-        """The options of the extractor: the kind's rules, within the limits that were given."""
+        """The options of the extractor, with the limits that were given."""
         given, default = options.extract, type(options.extract)()
         for name, value in self.fixed.items():
             if getattr(given, name) not in (getattr(default, name), value):
@@ -144,12 +144,12 @@ class Kind:
 
     @property
     def forests(self) -> bool:
-        """Whether it matches its rules with forests: then a forest may come with a lattice of its words."""
+        """Whether rules match forests. Then a lattice of its words can come with a forest."""
         return self.matcher is match_forests
 
     @property
     def parses(self) -> bool:
-        """Whether it translates parses, and words only as a fallback."""
+        """Whether the kind translates parses. Then words without a parse are only a fallback."""
         return "source" not in self.translates
 
     def prepare(self, value: Any) -> Source:

@@ -64,12 +64,12 @@ def find_kind(name: str) -> Kind:
 
 
 def kind_of_model(name: str) -> Kind:
-    """The kind of a model that is opened. Training has warned of packages that bring a built-in kind once more."""
+    """The kind of a model that is opened. A package that repeats a built-in kind is not reported again."""
     return KINDS[name] if name in KINDS else find_kind(name)
 
 
 def _origin(entry: EntryPoint) -> str:
-    """What an entry point names, and the package that brings it."""
+    """Describe an entry point and the package that it comes from."""
     return f"{entry.value} of the package {entry.dist.name}" if entry.dist else entry.value
 
 

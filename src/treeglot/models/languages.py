@@ -14,7 +14,7 @@ DEFAULT_HEADS = "first"
 
 
 def with_heads(kind: Kind, options: Any, text: TextPipeline) -> Any:
-    """Options of a kind whose head tables, where they are the defaults, are those of the languages."""
+    """Replace default head tables in a kind's options by those of the languages."""
     defaults = kind.options()
     changed = {}
     for name, side in (("source_heads", text.source), ("target_heads", text.target)):
@@ -25,7 +25,7 @@ def with_heads(kind: Kind, options: Any, text: TextPipeline) -> Any:
 
 
 def table_of(language: Language, default: str) -> str:
-    """The head table of a language: `default` if it is one of its own.
+    """The head table of a language, or `default` if that is one of its tables.
 
     >>> table_of(Language("zh", heads="chinese"), "chinese-particles")
     'chinese-particles'

@@ -107,7 +107,7 @@ def learn(
 
 
 def undo(model: Model, group: str | None = None) -> Corrections:
-    """Undo the last group of corrections, or another one, in a model and its folder."""
+    """Undo the last group of corrections, or the one named, in a model and its folder."""
     path = model.directory / CORRECTIONS
     groups = Corrections.read(path).groups if path.is_file() else ()
     if group is None and not groups:
@@ -137,7 +137,7 @@ class Learner:
         aligner: Aligner | None = None,
         weights: bool = False,
     ) -> Learnt:
-        """The rules of a pair, and perhaps a step of the weights, which are not yet part of the model."""
+        """Extract the rules of a pair, and perhaps a step of the weights. The model is not changed yet."""
         pair = self.pair(source, target, alignment, aligner)
         now = datetime.now(timezone.utc)
         group = f"{now:%Y%m%d-%H%M%S}-{token_hex(4)}"
@@ -160,7 +160,7 @@ class Learner:
         return Learnt(group, *words, pair.links, tuple(new), len(known) - len(lost), step)
 
     def _step(self, source: Given, target: Sequence[str], notes: dict[str, str]) -> Correction | None:
-        """A step of the weights from what the model gives now towards a translation of one sentence."""
+        """A step of the weights from the model's current translation towards a taught one."""
         inputs, _ = self.model.reader.inputs(source)
         if len(inputs) != 1:
             return None
@@ -169,9 +169,10 @@ class Learner:
         return Correction("weigh", "", key_of(tuned), None, features=made, **notes) if made else None
 
     def _parts(self, pair: Pair, notes: dict[str, str]) -> list[Correction]:
-        """Phrases that translate the whole sentence and win wherever they match: one, if rules may cover so many words.
+        """Phrases that translate the whole sentence and win wherever they match.
 
-        Otherwise the sentence is split where no link crosses. Very short or unsplittable sentences have none.
+        There is one if rules may cover so many words. Otherwise the sentence is split where no link crosses. Very short
+        or unsplittable sentences have none.
         """
         limit = self.model.translator.options.span_limit
         most = limit if limit > 0 and not self.kind.parses else MOST_SYMBOLS
@@ -200,7 +201,7 @@ class Learner:
 
     @cached_property
     def aligner(self) -> Aligner:
-        """That of the model."""
+        """The aligner of the model."""
         folder = self.model.directory / ALIGNER
         if not folder.is_dir():
             raise UsageError(
@@ -226,7 +227,7 @@ class Learner:
         return Pair(1, words, target_words, links, **self._source_parse(source, words, parse, surface), **target_parse)
 
     def _source(self, source: Given) -> tuple[list[str], Any, list[str]]:
-        """The words of the source side as rules have them, what the decoder takes for it, and the words of the text."""
+        """The source words as rules have them, the decoder's input, and the words of the text."""
         inputs, surface = self.model.reader.inputs(source)
         if len(inputs) == 1:
             given = inputs[0]
@@ -252,7 +253,7 @@ class Learner:
         return {}
 
     def _target(self, target: Given, source: Given) -> tuple[list[str], dict[str, Any]]:
-        """The words of the target side as rules have them, and its parse if the kind needs one."""
+        """The target words as rules have them, and the target parse if the kind needs one."""
         wanted = self.kind.needs.target
         text = self.model.text
         parsed = target if isinstance(target, Tree | Dependency | ParseForest) else None
@@ -293,7 +294,7 @@ class Learner:
 
 
 def cut_pair(source: int, target: int, links: Alignment, most: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """The fewest parts of a pair, in the same order on both sides, of 3 to `most` source words; none if there are none.
+    """Split a pair into the fewest parts of 3 to `most` source words, in the same order on both sides, or into none.
 
     Every part has target words. A part without any would delete its source words everywhere.
 
@@ -338,7 +339,7 @@ def forbidden(held: Iterable[Correction], rules: Iterable[Correction]) -> list[C
 
 
 def taught_otherwise(held: Iterable[Correction], parts: Sequence[Sides]) -> list[Sides]:
-    """Phrases that were taught before, for the same sentence or for one of its parts, and are no part of it now."""
+    """Phrases taught earlier for the same sentence or a part of it, which the new teaching does not contain."""
     taught: dict[str, dict[Sides, None]] = {}  # by group
     lost: set[Sides] = set()
     for each in held:
@@ -371,7 +372,7 @@ def _sides(rule: Correction) -> Sides:
 
 
 def _is_general(rule: Correction) -> bool:
-    """Whether a rule is useful for other sentences: it copies no word, and it adds no number."""
+    """Whether a rule is useful for other sentences: it copies no word and adds no number."""
     source, target = rule.source.split(), (rule.target or "").split()
     return KEPT not in source and all(word in source for word in target if word in VARIABLES)
 
@@ -381,6 +382,6 @@ def _words(value: Any) -> list[str]:
 
 
 def _relabelled(tree: Tree, words: list[str]) -> Tree:
-    """A tree over the words as rules have them."""
+    """A tree with the words that rules have."""
     forest = as_forest(tree)
     return NO_TREE if forest is None else with_words(forest, words).viterbi()  # type: ignore[union-attr]

@@ -83,7 +83,7 @@ Terminology: TypeAlias = Glossary | Mapping[str, str] | PathLike
 
 @dataclass(frozen=True)
 class ModelFile(Options):
-    """What `model.toml` says."""
+    """The content of `model.toml`."""
 
     kind: str = required("the kind of model, such as hiero")
     parts: dict[str, str] = option({}, "of a joint model: the kinds of its parts by name; parts/NAME has their files")
@@ -122,7 +122,7 @@ class ModelFile(Options):
         return ({"": self.neural} if self.neural else {}) | self.networks
 
     def files(self) -> Iterator[tuple[tuple[str, ...], str]]:
-        """The files that it names, by key."""
+        """The files that `model.toml` names, by key."""
         rules = "on_demand" if self.on_demand else "rules"
         for name in (rules, "lm", "neural", "context", "weights", "text", "parser", "target_parser"):
             yield (name,), getattr(self, name)
@@ -133,7 +133,7 @@ class ModelFile(Options):
 
 
 def check_lm_names(names: Iterable[str]) -> None:
-    """Refuse names of further language models that would make no features, or those of other models."""
+    """Refuse names of further language models that cannot be features, or that are taken."""
     for name in names:
         if not re.fullmatch("[a-z0-9_]{1,40}", name) or name == "unknown" or name.endswith("_unknown"):
             problem = "expected letters a to z, digits and _, and no unknown at its end"
@@ -141,7 +141,7 @@ def check_lm_names(names: Iterable[str]) -> None:
 
 
 def check_network_names(names: Iterable[str]) -> None:
-    """Refuse names of further networks that would make no features."""
+    """Refuse names of further networks that cannot be features."""
     for name in names:
         if not re.fullmatch("[a-z0-9_]{1,40}", name):
             problem = "is no name of a network; expected letters a to z, digits and _"
@@ -149,7 +149,7 @@ def check_network_names(names: Iterable[str]) -> None:
 
 
 def check_part_names(names: Iterable[str]) -> None:
-    """Refuse names of a joint model's parts that cannot begin those of features and folders."""
+    """Refuse names of a joint model's parts that cannot begin the names of features and folders."""
     for name in names:
         if not re.fullmatch("[A-Za-z0-9_-]{1,40}", name):
             problem = "is no name of a part; expected letters A to Z and a to z, digits, - and _"
@@ -169,7 +169,7 @@ class Model:
         corrections: Corrections | None = None,
         tuned: Weights | None = None,
     ) -> None:
-        """`tuned` are the weights before the steps among the corrections; None: there are none."""
+        """`tuned` are the weights before the steps of corrections. None means that there are no steps."""
         self.directory = directory
         self.kind = file.kind
         self.file = file
@@ -198,7 +198,7 @@ class Model:
 
     @property
     def glossary(self) -> Glossary | None:
-        """The terms that translations use unless told otherwise."""
+        """The terms that translations use by default."""
         return None if self.bound_glossary is None else self.bound_glossary.glossary
 
     def translate(
@@ -292,15 +292,15 @@ class Model:
         return learn(self, source, target, alignment, author, aligner, weights)
 
     def undo(self, group: str | None = None) -> Corrections:
-        """Undo the last group of corrections, or another one; returns the removed corrections."""
+        """Undo the last group of corrections, or the one named. Returns the removed corrections."""
         from treeglot.models.learn import undo
 
         return undo(self, group)
 
     def correct(self, corrections: Corrections, keep: Callable[[], None] = lambda: None) -> None:
-        """Translate with these corrections from now on; the model's folder stays as it is.
+        """Translate with these corrections from now on. The model's folder stays as it is.
 
-        `keep` is called once they are known to fit, before they hold.
+        `keep` is called when they are known to fit, before they take effect.
         """
         self.need_table("corrections")
         table, _ = corrections.apply(self.translator.table)
@@ -321,9 +321,10 @@ class Model:
             raise UsageError(f"{self.directory} has a rule table, which no pairs can be added to; {expected}")
 
     def add_pairs(self, pairs: Iterable[Pair]) -> int:
-        """Add sentence pairs to a model that finds its rules on demand; the next translation uses them.
+        """Add sentence pairs to a model that finds its rules on demand. The next translation uses them.
 
-        Their words are as the rules have them. They are on the disk before this returns. Gives the number of all pairs.
+        Their words must be as rules have them. The pairs are on the disk before this returns. Returns the number of all
+        pairs.
         """
         self.need_index()
         move_in(self.directory)
@@ -339,10 +340,10 @@ class Model:
         alignments: PathLike | None = None,
         aligner: Aligner | PathLike | None = None,
     ) -> Iterator[Pair]:
-        """The sentence pairs of two files, a line each, for `add_pairs`.
+        """Read the sentence pairs of two files, one per line, for `add_pairs`.
 
-        With `alignments`, lines are words. Without, they are what the model translates; the model's aligner links their
-        words, or another one.
+        With `alignments`, lines are words. Without, lines are what the model translates, and its own aligner or
+        `aligner` links their words.
         """
         from treeglot.models.new_pairs import read_pairs
 
@@ -350,7 +351,7 @@ class Model:
 
     @cached_property
     def learner(self) -> Learner:
-        """What learns from sentence pairs."""
+        """The learner for corrected sentence pairs."""
         from treeglot.models.learn import Learner
 
         return Learner(self)
@@ -373,26 +374,29 @@ class Model:
         return all_rules(self.translator)
 
     def with_weights(self, weights: Mapping[str, float]) -> Model:
-        """The same model with other weights: tables and language models are shared. Steps of the old ones are gone."""
+        """The same model with other weights. It shares tables and language models.
+
+        Steps of the old weights have no effect any more.
+        """
         made = self._with(self.translator.with_weights(weights))
         made.tuned = weights
         return made
 
     def with_search(self, options: SearchOptions) -> Model:
-        """The same model, searched otherwise. Options that its kind makes no use of must stay as they are."""
+        """The same model with other search options. Options that its kind does not use must stay as they are."""
         self.reader.kind.check_search(options, self.translator.options)
         return self._with(self.translator.with_search(options))
 
     def with_glossary(self, glossary: Terminology | None) -> Model:
-        """The same model with these terms instead of its own; None: without terms."""
+        """The same model with these terms instead of its own. None means no terms."""
         made = self._with(self.translator)
         made.bound_glossary = None if glossary is None else self._bound(glossary)
         return made
 
     def with_corrections(self, corrections: Iterable[Correction] | PathLike | None) -> Model:
-        """The same model with these corrections of rules instead of its own; None: without any.
+        """The same model with these corrections of rules instead of its own. None means no corrections.
 
-        They are a list or a file. Those that change nothing or never match are warned of (`CorrectionWarning`).
+        They are a list or a file. Corrections that change nothing or never match give a `CorrectionWarning`.
         """
         made, changed = self._corrected(None if corrections is None else Corrections.of(corrections))
         warn_of_problems(made, changed)
@@ -401,7 +405,7 @@ class Model:
     def try_corrections(self, corrections: Iterable[Correction], first: int) -> tuple[Model, list[str]]:
         """The same model with these corrections instead of its own, and remarks on those from `first` on.
 
-        Nothing is warned of.
+        There are no warnings.
         """
         made, changed = self._corrected(Corrections.of(corrections))
         return made, list(problems(made, changed, first))
@@ -510,7 +514,7 @@ def load(directory: PathLike, *, trust_parser: bool = False, wait: bool = False)
 
 
 def _load_on_demand(folder: Path, file: ModelFile) -> tuple[_core.RuleTable, Setup]:
-    """A table without rules, and what matches rules that are found on demand."""
+    """Load a table without rules, and the matcher of rules on demand."""
     if (folder / CORRECTIONS).is_file():
         raise UsageError(f"the model finds its rules on demand; expected no {CORRECTIONS}", ("on_demand",))
     rules = open_rules(folder / file.on_demand)
@@ -526,7 +530,7 @@ def _load_parts(folder: Path, file: ModelFile, wait: bool) -> tuple[Kind, Rules,
 
 
 def _refuse_links(folder: Path, file: ModelFile) -> None:
-    """A link among the model's files must not lead out of its folder."""
+    """Refuse links among the model's files that lead out of its folder."""
     given = {path.rpartition(":")[2] if "parser" in key[0] else path: key for key, path in file.files()}
     text = (folder / file.text).parent.relative_to(folder) if file.text else Path()
     learnt = [str(text / f"{side}.{part}") for side in ("source", "target") for part in PARTS]

@@ -1,4 +1,4 @@
-"""Neural joint models in model folders, and their scores word by word (docs/neural.md)."""
+"""Neural networks in model folders, and their scores word by word (docs/neural.md)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PARSES = ("", "constituents", "dependencies")  # that a network sees, by number
 
 @dataclass(frozen=True)
 class NeuralWord:
-    """The network's score of an output word. A lexical network scores the translation of a source word."""
+    """The network's score of an output word, or of a source word's translation if the network is lexical."""
 
     word: str  # </s> at the end; <none> for a source word without translation
     source: str  # the source word that it is affiliated with; </s> at the end
@@ -48,7 +48,7 @@ class NeuralWord:
 
 
 def neural_words(model: _core.JointModel | None, found: Translation) -> tuple[NeuralWord, ...]:
-    """The scores of the best output's words and its end; none without a model. A lexical model's by source word."""
+    """The scores of the best output's words and of its end. A lexical network scores source words."""
     if model is None:
         return ()
     words, hypothesis = found.words, found.best
@@ -63,7 +63,7 @@ def neural_words(model: _core.JointModel | None, found: Translation) -> tuple[Ne
 
 
 def is_lexical(model: _core.JointModel) -> bool:
-    """Whether it predicts translations of source words, without history."""
+    """Whether a network is lexical: it predicts the translations of source words, without history."""
     return model.facts["history"] == 0
 
 
@@ -73,7 +73,7 @@ def usual_name(model: _core.JointModel) -> str:
 
 
 def seen_parse(model: _core.JointModel, found: _core.Translation) -> SourceParse | None:
-    """The parse context of a translated sentence for a network; None if it sees no parses."""
+    """The parse of a translated sentence as a network sees it. None if the network sees no parses."""
     if model.facts["parse"] == PARSES.index("dependencies") and not isinstance(found.given, Dependency):
         return found.tree or Dependency([], [], [])  # a failed parse says nothing
     return found.given if isinstance(found.given, ParseForest | Dependency) else None
@@ -91,9 +91,9 @@ def _translations(model: _core.JointModel, found: Translation) -> tuple[NeuralWo
 
 
 def with_neural(weights: Mapping[str, float], weight: float = WEIGHT, name: str = "") -> dict[str, float]:
-    """Weights with one of the feature `neural`, or `neural_NAME`.
+    """Add a weight for the feature `neural`, or `neural_NAME`.
 
-    The word penalty is changed, so that outputs stay as long as they were.
+    The word penalty changes, too, so that outputs keep their length.
 
     >>> with_neural({"lm": 0.5, "word_penalty": 1.0}, 0.1)
     {'lm': 0.5, 'word_penalty': 1.2, 'neural': 0.1}
@@ -103,7 +103,7 @@ def with_neural(weights: Mapping[str, float], weight: float = WEIGHT, name: str 
 
 
 def without_neural(weights: Mapping[str, float], name: str = "") -> dict[str, float]:
-    """Weights without those that `with_neural` added, and with the earlier word penalty.
+    """Remove what `with_neural` added, and restore the word penalty.
 
     >>> without_neural({"lm": 0.5, "word_penalty": 1.2, "neural": 0.1})
     {'lm': 0.5, 'word_penalty': 1.0}
@@ -116,7 +116,7 @@ def without_neural(weights: Mapping[str, float], name: str = "") -> dict[str, fl
 
 
 def parses_of(kind: Kind) -> str:
-    """The parse information that a network can see for a kind of model, or none.
+    """The sort of source parse that a network can see in a kind of model. Empty if there is none.
 
     >>> from treeglot.models.kinds import KINDS
     >>> parses_of(KINDS["c2s"]), parses_of(KINDS["dep2str"]), parses_of(KINDS["hiero"])
@@ -128,7 +128,7 @@ def parses_of(kind: Kind) -> str:
 
 
 def parse_of(pair: Pair) -> SourceParse | None:
-    """What a network learns from the source parse of a pair: the best tree, or the dependencies."""
+    """The part of a pair's source parse that a network learns from: the best tree, or the dependencies."""
     if pair.source_dependency is not None:
         return pair.source_dependency
     return pair.source_tree if pair.source_forest is None else pair.source_forest.viterbi()
@@ -201,7 +201,7 @@ def train_neural(
 
 
 def tell_unused_states(folder: Path, wanted: Iterable[str]) -> None:
-    """Warn of the saved states of networks that are not among those to train. The folder has one for each network."""
+    """Warn of saved training states of networks that are not to be trained. The folder has one state per network."""
     used = set(wanted)
     for path in sorted(folder.rglob("*.state")):
         called = "" if path.parent == folder else path.parent.name
@@ -211,12 +211,12 @@ def tell_unused_states(folder: Path, wanted: Iterable[str]) -> None:
 
 
 def add_neural(folder: PathLike, network: PathLike, *, weight: float = WEIGHT, name: str | None = None) -> Model:
-    """Give a trained model a network, or another one instead of its own.
+    """Add a network to a trained model, or replace the model's network.
 
-    The file of a joint model becomes `neural.bin` of the folder. Unless the model has a weight for the feature `neural`
-    already, it has `weight`, and the word penalty is changed (`with_neural`). A network with a name becomes
-    `neural_NAME.bin`, and its feature is `neural_NAME`. Unless told otherwise, a lexical one is called `lexical`. Tune
-    the model again afterwards.
+    The file of a joint model becomes `neural.bin` in the folder. If the model has no weight for the feature `neural`
+    yet, it gets `weight`, and the word penalty changes (`with_neural`). A network with a name becomes
+    `neural_NAME.bin`, and its feature is `neural_NAME`. A lexical network is called `lexical` by default. Tune the
+    model again afterwards.
     """
     from treeglot.models.model import ModelFile, check_network_names, load, move_in
 
@@ -272,7 +272,7 @@ def network_file(name: str) -> str:
 
 
 def _name_in(path: Path, name: str) -> None:
-    """Write the name of a network's file into a model.toml, instead of another: in the table of networks, or first."""
+    """Write the name of a network's file into a model.toml: in the table of networks, or as the first network."""
     lines = path.read_text(encoding="utf-8").splitlines()
     heading = next((i for i, line in enumerate(lines) if line.partition("#")[0].strip() == "[networks]"), None)
     if name and heading is None:

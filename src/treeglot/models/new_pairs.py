@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def line_pairs(source: PathLike, target: PathLike) -> Iterator[tuple[str, str]]:
-    """The lines of two files, side by side; files of different lengths are refused."""
+    """Yield the lines of two files side by side. Files of different lengths are refused."""
     sides = read_lines(source), read_lines(target)
     if len(sides[0]) != len(sides[1]):
         problem = f"has {len(sides[1]):,} lines; expected {len(sides[0]):,}, as {os.fspath(source)} has"
@@ -33,7 +33,7 @@ def read_pairs(
     alignments: PathLike | None = None,
     aligner: Aligner | PathLike | None = None,
 ) -> Iterator[Pair]:
-    """The sentence pairs of two files, with words as a model's rules have them. A bad pair is named by its line."""
+    """Read the sentence pairs of two files, with words as a model's rules have them. Errors name the line."""
     if alignments is not None:
         if model.text is not None:
             raise UsageError(f"alignments are for words, and {model.directory} takes text; expected no alignments")

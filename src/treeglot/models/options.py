@@ -31,7 +31,7 @@ class ClassLmOptions(Options):
 
 @dataclasses.dataclass(frozen=True)
 class ModelOptions(Options):
-    """All options of models beside those of their extractors; a kind has those that it makes use of."""
+    """All options of models besides those of extractors. A kind has the ones that it uses."""
 
     score: ScoreOptions = option(ScoreOptions(), "how rules are scored and pruned")
     search: SearchOptions = option(SearchOptions(), "how input is translated")
@@ -65,7 +65,7 @@ class ModelOptions(Options):
 def model_options(
     kind: str, extractor: str, unused: set[str], defaults: Mapping[str, Any], papers: Mapping[str, str]
 ) -> type[Any]:
-    """The options of a kind: those of its extractor, and those above without `unused`, with other defaults.
+    """The options of a kind: those of its extractor, and `ModelOptions` without `unused` and with other defaults.
 
     >>> made = model_options("hiero", "hiero", {"target_style"}, {"lm_order": 3}, {})
     >>> made().lm_order, hasattr(made(), "extract"), hasattr(made(), "target_style")

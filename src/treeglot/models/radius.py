@@ -1,4 +1,4 @@
-"""Effects of corrections: the sentences that they can change, before and after (docs/corrections.md)."""
+"""Measures the effect of corrections: the sentences that they can change, before and after (docs/corrections.md)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Change:
-    """A sentence whose translation changes. It has the place `number`, from 0, among those that were given."""
+    """A sentence whose translation changes. `number` is its place in the input, from 0."""
 
     number: int
     before: str
@@ -46,8 +46,7 @@ def check_corrections(
 ) -> Radius:
     """Translate the sentences that a model's corrections can change, without and with them.
 
-    `before` is the same model with other corrections or terms, which these are compared with; by default it has the
-    same terms and no corrections.
+    `before` is the model to compare with. By default it has the same terms and no corrections.
     """
     from treeglot.evaluate.report import score_systems
 
@@ -74,9 +73,10 @@ def check_corrections(
 
 
 def touched(model: Model, sources: Sequence[Given], corrections: Iterable[Correction], threads: int = 1) -> list[int]:
-    """The places of sentences that have the words of a corrected source side, in its order.
+    """The places of sentences that contain the words of a corrected source side, in its order.
 
-    Words that a side has in a row must be in a row, unless the model translates parses. No other sentence can change.
+    Words that are adjacent in the side must be adjacent in the sentence, unless the model translates parses. No other
+    sentence can change.
     """
     in_row = not find_kind(model.kind).parses
     sentences = [f" {' '.join(words)} " for words in model.reader.words(sources, threads)]
@@ -105,7 +105,7 @@ def having_terms(model: Model, sources: Sequence[Given], threads: int = 1) -> li
 
 
 def side_words(side: str) -> list[list[str]]:
-    """The words of a source side as text, in parts between its variables; the brackets of fragments are left out.
+    """The words of a source side, in parts between its variables. The brackets of fragments are left out.
 
     >>> side_words("VP( VV( sees ) [NP,1] ) ")
     [['sees']]
@@ -120,7 +120,7 @@ def side_words(side: str) -> list[list[str]]:
 
 
 def _has(sentence: str, chunks: Iterable[str]) -> bool:
-    """Whether a sentence has these words one after the other."""
+    """Whether a sentence contains these parts one after the other."""
     start = 0
     for chunk in chunks:
         found = sentence.find(f" {chunk} ", start)

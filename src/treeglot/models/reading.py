@@ -1,4 +1,4 @@
-"""From a user's input to the decoder's input, and from its output to text."""
+"""Turns a user's input into the decoder's input, and its output into text."""
 
 from __future__ import annotations
 
@@ -44,9 +44,10 @@ CUT = f"a sentence of more than {MOST_WORDS} words: translated in pieces"
 
 
 def open_model_parser(folder: Path, name: str, trusted: bool = False) -> Parser[Any]:
-    """The parser that `model.toml` names: a folder of a grammar, or ADAPTER:MODEL; files lie in the model's folder.
+    """Open the parser that `model.toml` names: the folder of a grammar, or ADAPTER:MODEL.
 
-    A model may come from anywhere: files that may run code are opened only if the user trusts them.
+    Its files lie in the model's folder. Models may come from anywhere. So files that may run code are opened only if
+    the user trusts them.
     """
     from treeglot.parse import load_parser
     from treeglot.parse.adapters import RUN_CODE, open_parser
@@ -153,9 +154,10 @@ class Reader:
     def _sentences(
         self, text: TextPipeline, given: Sequence[Any], threads: int
     ) -> tuple[list[list[Place] | None], list[list[tuple[Place, Tokens]] | None], list[Any], dict[int, Kept]]:
-        """The sentences of texts: their places, their pieces with their words, and all pieces in a row.
+        """Split texts into sentences. Returns their places, their pieces with words, and all pieces in a row.
 
-        Also, for each piece, the words that stay unchanged or have given translations. Parses have no places.
+        The last value has, for each piece, the words that stay unchanged or have given translations. Parses have no
+        places.
         """
         spans = [split_protected(text.source, source) if isinstance(source, Protected) else None for source in given]
         parts_of = [(source, place) for source, found in zip(given, spans, strict=True) for place in found or ()]
@@ -289,7 +291,7 @@ class Reader:
 
 
 def shorter(place: Place, tokens: Tokens) -> list[tuple[Place, Tokens]]:
-    """A sentence at its place in a text, in pieces of at most so many words, after a mark if there is one.
+    """Split a sentence into pieces of a limited number of words, after punctuation if possible.
 
     >>> [piece.line for _, piece in shorter((0, 5), place_words(["a", "b", "c"]))]
     ['a b c']
@@ -312,12 +314,12 @@ def shorter(place: Place, tokens: Tokens) -> list[tuple[Place, Tokens]]:
 
 
 def _ends_clause(word: str) -> bool:
-    """Whether a word has only marks, but no opening bracket or quotation mark."""
+    """Whether a word consists of punctuation without opening brackets and quotation marks."""
     return all(unicodedata.category(letter) in ("Pd", "Pe", "Pf", "Po") for letter in word)
 
 
 def _text(source: str | Protected, markup: bool) -> Protected:
-    """A text with U+FFFD for surrogates, which no file holds. What stays in a plain one is found by its form."""
+    """Make protected text: surrogates become U+FFFD. Without markup, protected parts are found by their form."""
     if isinstance(source, Protected):
         given = source
     else:
@@ -326,7 +328,7 @@ def _text(source: str | Protected, markup: bool) -> Protected:
 
 
 def _kept(source: Protected, place: Place, tokens: Tokens) -> Kept:
-    """The words of a piece of a text that are its protected parts, with the translations that are given for them."""
+    """Find the words of a piece that are protected, with their given translations."""
     first, last = (bisect_left(source.places, (at, at)) for at in place)
     stay = set(source.places[first:last])
     spans = [(place[0] + begin, place[0] + end) for begin, end in tokens.spans]
@@ -334,7 +336,7 @@ def _kept(source: Protected, place: Place, tokens: Tokens) -> Kept:
 
 
 def _words(source: Given) -> Any:
-    """A sentence or a parse as it stands, its words in a list; anything else is refused."""
+    """Check a sentence or parse, and split a string into words. Other values are refused."""
     if isinstance(source, str | ParseForest | Dependency | Lattice | LatticeForest | Tree):
         return source
     if isinstance(source, list | tuple) and all(isinstance(word, str) for word in source):
@@ -356,7 +358,7 @@ def _words_of(source: Any) -> list[str]:
 
 
 def with_words(source: Source, words: list[str]) -> Source:
-    """A sentence, a parse or a lattice with other words, as many as it has."""
+    """Replace the words of a sentence, parse or lattice by the same number of others."""
     if isinstance(source, Lattice):
         arcs = zip(source.arcs, words, strict=True)
         return Lattice([(begin, end, word, score) for (begin, end, _, score), word in arcs])
@@ -389,7 +391,7 @@ def sentence_words(source: Source, markup: bool) -> list[str]:
 
 
 def _on_paths(found: list[Translation], surface: list[list[str]]) -> list[list[str]]:
-    """The words of sentences as they were given; of lattices, those of the paths that were taken."""
+    """The words of sentences as they were given. A lattice has those of the chosen path."""
 
     def own(one: Translation, words: list[str]) -> list[str]:
         if isinstance(one.given, Lattice):
@@ -400,7 +402,7 @@ def _on_paths(found: list[Translation], surface: list[list[str]]) -> list[list[s
 
 
 def _take_marks(sources: list[Any]) -> dict[int, list[Mark]]:
-    """Put words in the place of lines with markup; by line, the translations that are given for some of them.
+    """Replace lines with markup by their words. Returns the given translations by line.
 
     A line that the decoder refuses stays as it is.
     """
@@ -482,7 +484,7 @@ def _recase(words: list[str], given: Sequence[str]) -> None:
 
 
 def _given(translation: Translation, glossary: BoundGlossary) -> Iterable[tuple[int, str]]:
-    """The words of the output that a glossary has with capitals: their places, and as it has them."""
+    """The output words that the glossary writes with capitals: their places and their form there."""
     terms = {(term.span, term.target): glossary.cased.get((term.entry, term.target), ()) for term in translation.terms}
     steps = translation.derivation.steps
     used: dict[int, int] = {}  # by step, how many of its words came already
@@ -494,7 +496,7 @@ def _given(translation: Translation, glossary: BoundGlossary) -> Iterable[tuple[
 
 
 def passed(translation: Translation) -> Iterable[tuple[int, int]]:
-    """The words that no rule knows, unchanged in the best translation: their places on both sides."""
+    """The unknown words that the best translation copies: their places on both sides."""
     steps, given_by = translation.best.derivation.steps, translation.best.given_by
     out = tokens(translation.best.text)
     for word, place in links(translation.best):

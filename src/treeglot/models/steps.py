@@ -31,13 +31,13 @@ NONE = 1e-12  # a squared distance: hope and fear have the same features
 
 
 def key_of(weights: Weights) -> str:
-    """What tells weights from others."""
+    """A key that distinguishes these weights from others."""
     lines = (f"{name} {float(weights[name])!r}\n" for name in sorted(weights) if weights[name])
     return blake2b("".join(lines).encode(), digest_size=8).hexdigest()
 
 
 def stepped(weights: Weights, corrections: Iterable[Correction] | None) -> dict[str, float]:
-    """The weights after the steps among some corrections. No weight leaves its bounds, so none changes its sign.
+    """The weights after the steps in some corrections. Bounds keep every weight from changing its sign.
 
     >>> from treeglot.rules.corrections import Correction
     >>> step = Correction("weigh", "", key_of({"lm": 0.5, "glue": -1.0}), None, features=(("lm", 0.01),))
@@ -70,10 +70,10 @@ def _bounded(moved: float) -> float:
 def find_step(
     translator: Translator, tuned: Weights, held: Iterable[Correction] | None, source: Source, target: Sequence[str]
 ) -> tuple[tuple[str, float], ...]:
-    """The step from a model's translation towards the taught one; empty if no step is needed.
+    """The step from a model's translation towards the taught one. Empty if no step is needed.
 
-    It is MIRA's (Chiang 2009): the smallest step after which the hope scores more than the fear, by as much as it is
-    better. The hope is the taught translation, or else the nearest of the best hypotheses.
+    The step is that of MIRA (Chiang 2009). It is the smallest step after which the hope outscores the fear by as much
+    as it is better. The hope is the taught translation, or else the nearest of the best hypotheses.
     """
     found = translator.translate(source)
     if not found.hypotheses:
@@ -92,7 +92,7 @@ def find_step(
 
 
 def _hope(translator: Translator, source: Source, fear: Hypothesis, target: Sequence[str]) -> tuple[Hypothesis, float]:
-    """The hope, and by how many words of the reference its BLEU is above that of the fear."""
+    """The hope, and how much its BLEU exceeds that of the fear, in words of the reference."""
     from treeglot.evaluate import Bleu
 
     reached = translator.translate(source, TargetConstraints(list(target), [], "", [], [], []))
@@ -106,7 +106,7 @@ def _hope(translator: Translator, source: Source, fear: Hypothesis, target: Sequ
 
 
 def _gained(weights: Weights, hope: Mapping[str, float], fear: Mapping[str, float]) -> dict[str, float]:
-    """By feature: how much more the hope scores with tuned weights. Weights that never move are left out."""
+    """How much more the hope scores, by feature, with tuned weights. Weights that never move are left out."""
     names = sorted(name for name in {*hope, *fear} if weights.get(name) and not name.endswith(FIXED))
     differences = {name: weights[name] * (hope.get(name, 0.0) - fear.get(name, 0.0)) for name in names}
     return {name: value for name, value in differences.items() if value}
@@ -122,5 +122,5 @@ def _centred(gained: Mapping[str, float]) -> dict[str, float]:
 
 
 def _rounded(moved: float, step: float) -> float:
-    """A step that does not leave the bounds, with few digits: it is written to a file."""
+    """Limit a step to the bounds, and round it to a few digits for the file."""
     return round(_bounded(moved + step) - _bounded(moved), 6)

@@ -257,10 +257,10 @@ def refuse_tuned(folder: Path) -> None:
 def _tee(
     pairs: Pairs, corpus: Corpus, trees: DependencyModels, digest: hashlib.blake2b, scratch: Path, words: bool
 ) -> Iterator[Pair]:
-    """The same pairs; the trees and words of their target sides go to the language models too.
+    """Pass the pairs on, and give the target trees and words to the language models.
 
-    Dependency models are estimated at the end of the pairs. Words, if they are wanted, wait in a file: n-grams are
-    counted when extraction has released its memory.
+    Dependency models are estimated after the last pair. Words wait in a file if they are needed: n-grams are counted
+    when extraction has released its memory.
     """
     doubts = [Doubts(str(getattr(corpus, side) or corpus.parses(side))) for side in ("source", "target")]
     to_line = PLAIN.open_writer({}) if corpus.target is None else lambda words: " ".join(words) + "\n"
@@ -287,7 +287,7 @@ def _tee(
 
 
 def _spool(pairs: Iterable[Pair], path: Path | None, network: JointOptions) -> Iterator[Pair]:
-    """The same pairs; if there is a path, their words, first links and the parses that are seen go to it, too."""
+    """Pass the pairs on. With a path, write the words, first links and parses for networks to it."""
     if path is None:
         yield from pairs
         return
@@ -331,7 +331,7 @@ def _more_lms(
     memory: str | int,
     report: Callable[[str], None],
 ) -> dict[str, str]:
-    """Write the language models beside the first one; their files, by name. Messages call the text as it is `named`."""
+    """Write the further language models. Returns their files by name. Messages call the text `named`."""
     from treeglot.lm.classes import ClassOptions, learn_classes
     from treeglot.lm.ngram import install_ngram, train_compiled
 

@@ -1,4 +1,4 @@
-"""The rules of a model that is trained: a rule table, or an index to find them in on demand."""
+"""Makes the rules of a new model: a rule table, or an index to find them on demand."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class RulesJob:
 
 
 def make_rules(job: RulesJob, given: Iterable[Pair]) -> int:
-    """Extract, score and compile the rules of the pairs; gives the number of pairs."""
+    """Extract, score and compile the rules of the pairs. Returns the number of pairs."""
     from treeglot.rules.add_up import add_up
     from treeglot.rules.engines import DuckDB
     from treeglot.rules.score import make_tables
@@ -93,7 +93,7 @@ def make_rules(job: RulesJob, given: Iterable[Pair]) -> int:
 
 
 def index_pairs(job: RulesJob, given: Iterable[Pair]) -> int:
-    """Index the pairs, to find rules on demand; gives the number of pairs."""
+    """Index the pairs, to find rules on demand. Returns the number of pairs."""
     from treeglot.rules.on_demand import build_index
 
     options = job.options
@@ -125,7 +125,7 @@ def _extract(
     report: Callable[[str], None],
     **common: Any,
 ) -> Extraction:
-    """The rules of the pairs, in parts if there is an engine for it."""
+    """Extract the rules of the pairs, in parts if there is an engine."""
     from treeglot.rules import extract
     from treeglot.rules.parts import extract_in_parts
 
@@ -153,7 +153,7 @@ def _report_extraction(facts: Mapping[str, Any], pairs: Pairs, says: str, report
 
 
 def _report_pairs(counts: Mapping[str, int], pairs: Pairs, report: Callable[[str], None]) -> None:
-    """Say how many pairs there were, and how many of them gave nothing; warn if no pair has links."""
+    """Report the number of pairs, and of those that gave nothing. Warn if no pair has links."""
     number = counts["pairs"]
     lost = [f"{counts[name]:,} {words}" for name, words in LOST.items() if counts.get(name)]
     report(f"{number:,} sentence pairs, of them {', '.join(lost) or 'none without links'}")

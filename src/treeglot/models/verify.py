@@ -1,4 +1,4 @@
-"""Checking a model: every file that its folder has is opened in full."""
+"""Checks a model by opening every file of its folder in full."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from treeglot.rules.provenance import PROVENANCE
 
 
 def verify_model(folder: PathLike) -> list[str]:
-    """Open all files of a model, and say which; a damaged one is a `FormatError`.
+    """Open all files of a model, and list them. A damaged file raises `FormatError`.
 
     Binary files are verified in full. Text files are read and checked for sense. Translation opens
     parsers, the aligner and the provenance only when it needs them; this opens them, too.

@@ -31,7 +31,7 @@ PARSE_INPUTS = 4  # what a parse says of a word, in the core
 
 
 def average(models: Sequence[JointModel]) -> JointModel:
-    """A model whose scores are the means of those of the given ones, before they are normalised.
+    """Average models: the scores of the result are the means of theirs, before they are normalised.
 
     All must have the same words, and see the same number of words. Only seeds and sizes of layers may differ.
     """
@@ -84,7 +84,7 @@ def _check_alike(first: JointModel, other: JointModel, place: int) -> None:
 
 
 def _blocks(matrices: Sequence[Floats]) -> Floats:
-    """One block-diagonal matrix after the other: the first of each model, then the second of each …
+    """Make block-diagonal matrices: of the first matrix of each model, then of the second of each, and so on.
 
     >>> _blocks([np.ones((1, 1, 2), np.float32), np.full((1, 1, 1), 2, np.float32)])
     array([1., 1., 0., 0., 0., 2.], dtype=float32)

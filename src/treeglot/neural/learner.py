@@ -20,7 +20,7 @@ BIASES = ("bias", "second.bias", "output.bias")  # they do not decay
 
 
 class Learner(Protocol):
-    """What `_core.train_joint` calls. All blocks are those of `shapes`."""
+    """The interface that `_core.train_joint` calls. Parameters come in the blocks of `shapes`."""
 
     name: str  # with all that its rounding depends on; a saved state names it
 
@@ -55,7 +55,7 @@ def shapes(options: JointOptions) -> dict[str, tuple[int, ...]]:
 
 
 def open_learner(options: JointOptions, threads: int) -> AbstractContextManager[Learner | None]:
-    """The learner that the options name; None is the core."""
+    """Open the learner that the options name. None stands for the core."""
     if options.trainer == "core":
         return nullcontext()
     from treeglot.neural.torch_trainer import torch_learner

@@ -17,7 +17,7 @@ from treeglot.neural.options import JointOptions
 
 @contextmanager
 def torch_learner(options: JointOptions, threads: int) -> Iterator[TorchLearner]:
-    """A learner with so many threads of PyTorch, whose number is restored at the end."""
+    """Make a learner with this number of PyTorch threads. The old number is restored at the end."""
     try:
         import torch
     except ImportError as error:
@@ -63,7 +63,7 @@ class TorchLearner:
         return values, means, variances
 
     def learn(self, batch: JointBatch) -> float:
-        """One step of Adam."""
+        """Make one step of Adam."""
         loss, gradients = self.gradients(batch)
         first, second, decay = batch.decays
         with self.torch.no_grad():
@@ -79,7 +79,7 @@ class TorchLearner:
         return loss
 
     def gradients(self, batch: JointBatch) -> tuple[float, dict[str, tuple[Any, Any]]]:
-        """The sum of the losses; for each block the rows that the batch touches (None: all), and their gradients."""
+        """The sum of the losses, and for each block the rows that the batch touches (None: all), with gradients."""
         places, sources = self._tensor(batch.places), self._tensor(batch.sources)
         words, at = self.torch.unique(self.torch.cat((places, sources)), return_inverse=True)
         candidates = self._tensor(batch.candidates)

@@ -125,7 +125,7 @@ def _trained(
 def _corpora(
     pairs: Iterable[LinkedPair | ParsedPair], every: int, options: JointOptions, called: str = "sentence pair"
 ) -> tuple[JointCorpus, JointCorpus]:
-    """The pairs, and those that are held out: each `every`th, none if it is 0."""
+    """Split the pairs: every `every`th pair is held out; 0 holds out none."""
     both = [JointCorpus(options.lexical, options.heads) for _ in range(2)]
     for number, pair in enumerate(pairs, start=1):
         parse, tree = (*pair[3:], None, None)[:2]

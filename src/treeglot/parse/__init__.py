@@ -1,4 +1,4 @@
-"""Parsing: grammars read off treebanks, trees and forests of sentences, and the protocol that every parser keeps to."""
+"""Parsing: grammars from treebanks, trees and forests of sentences, and the protocol of all parsers."""
 
 from treeglot.parse.parser import ParsingOptions, load_parser
 from treeglot.parse.protocol import Parser

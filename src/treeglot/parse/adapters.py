@@ -37,7 +37,7 @@ T = TypeVar("T", Dependency, Tree)
 
 
 class Adapter(ABC, Generic[T]):
-    """A model of a package, loaded; a subclass parses a batch of sentences, none of them empty."""
+    """A loaded model of another package. A subclass parses batches of sentences that are not empty."""
 
     gives: type[T]
     refusal: ClassVar[str]  # what to say of a model that the package cannot load
@@ -47,7 +47,7 @@ class Adapter(ABC, Generic[T]):
         self.name = name
 
     def parse(self, sentences: Iterable[Sequence[str]]) -> Iterator[T]:
-        """A value for each sentence; an empty one has an empty value."""
+        """Yield a value for each sentence. An empty sentence has an empty value."""
         rest = iter(sentences)
         while batch := [list(words) for words in islice(rest, BATCH)]:
             found = iter(self.parsed([words for words in batch if words]) if any(batch) else ())
@@ -74,16 +74,16 @@ class Adapter(ABC, Generic[T]):
 
 
 class DependencyAdapter(Adapter[Dependency]):
-    """One that gives dependencies."""
+    """An adapter that gives dependencies."""
 
     gives = Dependency
 
     def empty(self) -> Dependency:
-        """Without words."""
+        """Dependencies without words."""
         return Dependency([], [])
 
     def checked(self, words: Sequence[str], heads: Sequence[int], tags: Sequence[str | None]) -> Dependency:
-        """A sentence's dependencies, from heads that count from 1 (0 for roots); refuses other words than given."""
+        """Make dependencies from heads that count from 1 (0 for roots). Words other than those given are refused."""
         if len(heads) != len(words):
             raise TreeglotError(
                 f"{self.name} gave {len(heads)} heads for {len(words)} words: it must not split or join them"
@@ -103,7 +103,7 @@ class UdpipeParser(DependencyAdapter):
         self.module = module
 
     def parsed(self, sentences: list[list[str]]) -> Iterator[Dependency]:
-        """One sentence after another."""
+        """Parse one sentence after another."""
         for words in sentences:
             sentence, error = self.module.Sentence(), self.module.ProcessingError()
             for word in words:
@@ -127,7 +127,7 @@ class SpacyParser(DependencyAdapter):
     refusal = "{} is no pipeline of spaCy that is here"
 
     def parsed(self, sentences: list[list[str]]) -> Iterator[Dependency]:
-        """A batch at once."""
+        """Parse a batch at once."""
         from spacy.tokens import Doc
 
         given = (Doc(self.model.vocab, words=words) for words in sentences)
@@ -143,7 +143,7 @@ class StanzaParser(DependencyAdapter):
     refusal = "Stanza has no models for {} here"
 
     def parsed(self, sentences: list[list[str]]) -> Iterator[Dependency]:
-        """A batch at once."""
+        """Parse a batch at once."""
         for words, sentence in zip(sentences, self.model(sentences).sentences, strict=True):
             found = sentence.words
             yield self.checked(words, [w.head for w in found], [w.xpos or w.upos for w in found])
@@ -155,7 +155,7 @@ class SuparParser(DependencyAdapter):
     refusal = "SuPar cannot load {}"
 
     def parsed(self, sentences: list[list[str]]) -> Iterator[Dependency]:
-        """A batch at once."""
+        """Parse a batch at once."""
         for words, found in zip(sentences, self.model.predict(sentences, verbose=False, prob=False), strict=True):
             yield self.checked(words, [int(head) for head in found.arcs], [None] * len(words))
 
@@ -167,11 +167,11 @@ class BeneparParser(Adapter[Tree]):
     refusal = "benepar cannot load {}"
 
     def empty(self) -> Tree:
-        """Without nodes."""
+        """A tree without nodes."""
         return Tree()
 
     def parsed(self, sentences: list[list[str]]) -> Iterator[Tree]:
-        """A batch at once."""
+        """Parse a batch at once."""
         for words, found in zip(sentences, self.model.parse_sents(sentences), strict=True):
             yield self._tree(found, words)
 
@@ -199,7 +199,7 @@ class BeneparParser(Adapter[Tree]):
 
 
 def _require(module: str, extra: str) -> Any:
-    """A package that may not be installed."""
+    """Import a package that may not be installed."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -237,7 +237,7 @@ def _stanza(model: str) -> StanzaParser:
 
 @contextmanager
 def _whole_pickles() -> Iterator[None]:
-    """Let PyTorch read files with objects, as it did before 2.6; SuPar and benepar have no others."""
+    """Let PyTorch read pickled objects, as it did before 2.6. SuPar and benepar have no other files."""
     name = "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"
     before = os.environ.get(name)
     os.environ[name] = "1"
@@ -280,7 +280,7 @@ RUN_CODE = frozenset({"benepar", "spacy", "stanza", "supar"})
 
 
 def open_parser(name: str, model: str) -> Parser[Dependency | Tree]:
-    """A parser of another package; a package or model that is not there is a `UsageError` that says what to do."""
+    """Open a parser of another package. If the package or model is missing, `UsageError` says what to do."""
     if name not in ADAPTERS:
         raise UsageError(unknown("parser", name, ADAPTERS))
     return ADAPTERS[name](model)

@@ -1,4 +1,4 @@
-"""How well trees agree: labelled brackets as EVALB counts them."""
+"""Compares trees by labelled brackets, as EVALB does."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class BracketOptions(Options):
     equal: tuple[str, ...] = option(EQUAL, "A=B: label A is taken for B")
 
     def core(self) -> _core.BracketOptions:
-        """As the core takes them."""
+        """Convert the options to the core's type."""
         pairs = [tuple(pair.split("=", 1)) for pair in self.equal]
         return _core.BracketOptions(list(self.left_out), [(pair[0], pair[-1]) for pair in pairs])
 
@@ -30,7 +30,7 @@ class BracketOptions(Options):
 def compare(
     gold: Iterable[Tree], test: Iterable[Tree | ParseForest], options: BracketOptions | None = None
 ) -> BracketCounts:
-    """Brackets in common of gold trees and others; of a forest, those of its best tree for that (the oracle).
+    """Count the brackets that trees share with gold trees. A forest counts by its best tree (the oracle).
 
     >>> gold = Tree.parse("(S (NP (DT the) (NN dog)) (VP (VBZ barks)))")
     >>> test = Tree.parse("(S (NP (DT the)) (VP (NN dog) (VBZ barks)))")
@@ -52,7 +52,7 @@ def compare(
 
 
 def summary(counts: BracketCounts, tags: bool = True) -> str:
-    """The usual figures, one a line; with those of tags, which are not counted in forests."""
+    """Format the usual figures, one per line. Those of tags are optional, because forests do not count them."""
     lines = [
         f"sentences   {counts.sentences:,}, without a tree {counts.missing:,}",
         f"precision   {100 * counts.precision:.2f} ({counts.matched:,} of {counts.test:,} brackets)",

@@ -39,9 +39,9 @@ class ParserFile(Options):
 
 
 def load_grammar(directory: PathLike, levels: int | None = None) -> SplitGrammar:
-    """The grammar in a folder, with so many of its levels from the coarsest on, or all that are there.
+    """Load the grammar of a folder: the first `levels` levels from the coarsest on, or all.
 
-    The files may be compressed. A file that is cut short, or does not fit the others, is a `FormatError`.
+    The files may be compressed. A truncated file, or one that does not fit the others, raises `FormatError`.
     """
     folder = Path(directory)
     settings = read_settings(folder)
@@ -65,7 +65,7 @@ def load_grammar(directory: PathLike, levels: int | None = None) -> SplitGrammar
 
 
 def write_level(directory: PathLike, grammar: SplitGrammar, level: int) -> tuple[int, ...]:
-    """Write the three files of one level; their sizes."""
+    """Write the three files of one level. Returns their sizes."""
     texts = grammar.texts(level)
     for name, text in zip(FILES, texts, strict=True):
         with write_binary(Path(directory) / f"level{level}.{name}") as stream:

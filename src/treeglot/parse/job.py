@@ -31,7 +31,7 @@ class ParseShard:
     def run(
         self, opened: GrammarParser, records: Sequence[list[str]], first: int, threads: int, part: Path
     ) -> dict[str, Any]:
-        """Write the parses; says how the sentences were parsed."""
+        """Write the parses. Returns how the sentences were parsed."""
         parser = opened.afresh(threads)
         parses = parser.trees(records) if self.format == "brackets" else parser.forests(records)
         values = (parsed.value for parsed in parses)
@@ -47,7 +47,7 @@ class ParseShard:
 
 
 def encode_lists(parser: GrammarParser, forests: Iterator[Any], kbest: int) -> Iterator[bytes]:
-    """The best trees of each forest with their scores; an empty line ends a list."""
+    """Encode the best trees of each forest with their scores. An empty line ends a list."""
     for forest in forests:
         lines = [f"{score:.6f}\t{write_brackets(tree)}\n" for score, tree in parser.kbest_of(forest, kbest)]
         yield "".join([*(lines or ["(())\n"]), "\n"]).encode()

@@ -96,11 +96,11 @@ class GrammarParser:
         self._core = _core.SplitParser(self.grammar, finest)
 
     def parse(self, sentences: Iterable[Sequence[str]]) -> Iterator[ParseForest]:
-        """A forest for each sentence, as every `Parser` gives values; one without a parse has a flat tree."""
+        """Yield a forest for each sentence. A sentence without a parse has a flat tree."""
         return (parsed.value for parsed in self.forests(sentences))
 
     def trees(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[Tree]]:
-        """The best tree of each sentence, by the criterion of the options."""
+        """Yield the best tree of each sentence. The option `criterion` says what is best."""
         if self.options.criterion == "spans":
             yield from self._trees_by_spans(sentences)
             return
@@ -129,7 +129,7 @@ class GrammarParser:
         return (self.kbest_of(parsed.value, k) for parsed in self.forests(sentences))
 
     def kbest_of(self, forest: ParseForest, k: int) -> list[tuple[float, Tree]]:
-        """The same of one of this parser's forests."""
+        """The best `k` trees of one of this parser's forests, with their scores."""
         own_root = self.grammar.labels[0] == "ROOT"
         return [(score, _below_root(tree) if own_root else tree) for score, tree in forest.kbest(k)]
 
@@ -141,14 +141,14 @@ class GrammarParser:
         return parsed
 
     def afresh(self, threads: int) -> GrammarParser:
-        """The same parser with other threads, before it has parsed anything."""
+        """Return a parser with the same grammar, other threads and no counts."""
         other = copy(self)
         other.options = replace(self.options, threads=threads)
         other.counts, other.places, other.cut = Counter(), {}, 0
         return other
 
     def take(self, counts: Mapping[str, int], places: Mapping[str, Sequence[int]], cut: int) -> None:
-        """Count the sentences that another parser with this grammar has parsed after those of this one."""
+        """Add the counts of another parser with this grammar, which parsed the sentences after these."""
         before = self.counts.total()
         self.counts.update(counts)
         self.cut += cut
@@ -157,7 +157,7 @@ class GrammarParser:
             known += [before + number for number in numbers][: PLACES_SHOWN - len(known)]
 
     def summary(self) -> str:
-        """The counts as a line for people, with the numbers of the first sentences that were not simply parsed."""
+        """Format the counts as a line for people, with the first sentences that were not simply parsed."""
         total = self.counts.total()
         parts = [
             f"{self.counts[status]:,} {STATUS[status]} ({_some(places, self.counts[status])})"

@@ -37,9 +37,9 @@ class Parser(Protocol[Parsed_co]):
 
     @property
     def gives(self) -> type[Parsed_co]:
-        """The kind of value that it makes."""
+        """The type of its values."""
         ...
 
     def parse(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed_co]:
-        """A value for each sentence, in order, read only as far as they are asked for (give or take a batch)."""
+        """Yield a value for each sentence, in order. Sentences are read in batches as values are asked for."""
         ...

@@ -55,7 +55,7 @@ class ParserTraining(Options):
 
 @dataclass(frozen=True)
 class TreebankReport:
-    """What came of the trees."""
+    """Counts of the trees that were used and left out."""
 
     trees: int
     left_out: int
@@ -116,10 +116,10 @@ def train_parser(
 def train_in(
     directory: PathLike, bank: Treebank, options: ParserTraining | None = None, progress: Progress | None = None
 ) -> SplitGrammar:
-    """The same, with its files in a folder: each level's when it is done, and the state after every step.
+    """Train a grammar in a folder. Each level is written when it is done, and the state after every step.
 
-    After a kill, or with more cycles, it continues from the last finished step and gives the same bytes. It refuses
-    other trees or options.
+    A killed run, or one with more cycles, continues from the last finished step and gives the same bytes. Other trees
+    or options are refused.
     """
     options = options or ParserTraining()
     folder = Path(directory)
@@ -150,7 +150,7 @@ def _trainer(bank: Treebank, options: ParserTraining) -> Trainer:
 
 
 def _restore(path: Path, trainer: Trainer, options: ParserTraining) -> int:
-    """How many steps are done already."""
+    """Restore the saved state. Returns the number of finished steps."""
     if not path.is_file():
         return 0
     first, _, rest = b"".join(read_chunks(path)).partition(b"\n")

@@ -1,4 +1,4 @@
-"""Counts in several parts, added up on one machine: afterwards each rule has one row."""
+"""Adds up counts from several parts on one machine, so that each rule has one row."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class _Partitions:
         self._taken = True
 
     def take(self, partition: int) -> pa.Table | None:
-        """The rows of a partition, or none; partitions are asked for in order."""
+        """The rows of a partition, or None. Ask for partitions in order."""
         if self._taken:  # read on only now: the last partition is no longer in use
             self._next = next(self._tables, None)
             self._taken = False
@@ -80,7 +80,7 @@ class _Partitions:
 
 
 def _partitions(path: Path) -> Iterator[tuple[int, pa.Table]]:
-    """The rows of a file by partition: high bits of a row's number say which."""
+    """Yield the rows of a file by partition. The high bits of a row's number name the partition."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -17,7 +17,7 @@ NO_TREE = Tree()
 
 @dataclass(frozen=True)
 class Part(Iterable[Pair]):
-    """Some pairs of a corpus, and the words of all of it by number: every part numbers words alike."""
+    """Some pairs of a corpus, and the numbers of all its words. Every part numbers words alike."""
 
     pairs: Sequence[Pair]
     source_words: list[str]
@@ -40,9 +40,10 @@ class Collected:
 
 
 def collect(pairs: Iterable[Pair], *, prune: float | None = None, threads: int = 1) -> Collected:
-    """All pairs in the core, in one pass; with `prune` the source forests too, pruned with that margin.
+    """Store all pairs in the core, in one pass. With `prune`, source forests are stored, too, pruned to that margin.
 
-    Words are numbered by frequency, so nothing is extracted before the last pair was read. A `Part` has their numbers.
+    Words are numbered by frequency, so extraction begins after the last pair was read. A `Part` already has the
+    numbers.
     """
     given = (pairs.source_words, pairs.target_words) if isinstance(pairs, Part) else ()
     builder, found = BitextBuilder(*given), Collected(BitextBuilder().finish())

@@ -22,7 +22,7 @@ Buffers: TypeAlias = "tuple[Any, Any]"  # offsets (int32, one more than rows) an
 
 @contextmanager
 def reading(path: PathLike) -> Iterator[None]:
-    """Adds the name of a damaged Parquet file: Arrow and DuckDB name the problem, but rarely the file."""
+    """Add the file's name to errors about a damaged Parquet file. Arrow and DuckDB rarely name it."""
     try:
         yield
     except MemoryError:

@@ -109,7 +109,7 @@ class Correction:
 
     @staticmethod
     def parse(line: str) -> Correction:
-        """The correction that a line of `corrections.txt` holds; a bad one is a `UsageError`."""
+        """Parse a line of `corrections.txt`. A bad line raises `UsageError`."""
         fields = _split(line)
         if not 3 <= len(fields) <= len(FIELDS):
             shown = f" {BAR} ".join(FIELDS[:4])
@@ -130,7 +130,7 @@ class Correction:
         )
 
     def __str__(self) -> str:
-        """The line that stands for it."""
+        """The correction as a line of `corrections.txt`."""
         features = " ".join(f"{name}={value!r}" for name, value in self.features)
         lhs = f"[{self.lhs}]" if self.lhs else ""
         target = ANY if self.target is None else self.target
@@ -142,7 +142,7 @@ class Correction:
 
 
 def _split(line: str) -> list[str]:
-    """The fields of a line. A word that is three bars has a backslash before it, as other words that mean something."""
+    """Split a line into fields. A word that is three bars has a backslash before it, as other special words."""
     fields: list[list[str]] = [[]]
     for token in _BLANKS.split(line.strip(" \t")):
         if token == BAR:
@@ -207,7 +207,7 @@ class Corrections:
 
     @staticmethod
     def of(given: Iterable[Correction] | PathLike) -> Corrections:
-        """Corrections as they are, or of a file."""
+        """Return given corrections as they are, or read those of a file."""
         if isinstance(given, Corrections):
             return given
         return Corrections.read(given) if isinstance(given, str | os.PathLike) else Corrections(tuple(given))
@@ -234,11 +234,11 @@ class Corrections:
         return tuple(each for each in self.corrections if each.action != "weigh")
 
     def of_group(self, group: str) -> Corrections:
-        """Those of one group."""
+        """The corrections of one group."""
         return self._chosen(lambda each: each.group == group)
 
     def without_group(self, group: str) -> Corrections:
-        """The others."""
+        """The corrections of all other groups."""
         return self._chosen(lambda each: each.group != group)
 
     @property
@@ -268,7 +268,7 @@ class Corrections:
 
 
 def _row(line: int, each: Correction) -> Any:
-    """A correction as the core takes it; values as compiling has them."""
+    """Convert a correction to a row for the core, with values as in compiled tables."""
     features = [(name, math.log(v) if name.startswith(PROBABILITIES) else v) for name, v in each.features]
     notes = (each.alignment, each.labels, each.structure)
     return line, each.action, each.lhs, each.source, each.target, *notes, features
@@ -289,7 +289,7 @@ def append(path: PathLike, more: Iterable[Correction]) -> None:
 
 
 def remove_group(path: PathLike, group: str) -> Corrections:
-    """Remove the corrections of a group from a file, as durably; those that it removed. Comments stay."""
+    """Remove the corrections of a group from a file, atomically and durably. Returns them. Comments stay."""
     with changing(path):
         lines = list(_read(path))
         removed = [(number, each) for number, _, each in lines if each is not None and each.group == group]

@@ -47,14 +47,14 @@ def counts_schema() -> pa.Schema:
 
 
 def counts_writer(stream: IO[bytes]) -> pq.ParquetWriter:
-    """Writes rows of counts into a file."""
+    """Open a writer for rows of counts."""
     import pyarrow.parquet as pq
 
     return pq.ParquetWriter(stream, counts_schema(), compression="lz4", use_dictionary=False, write_statistics=False)
 
 
 def write_partition(writer: pq.ParquetWriter, part: int, partition: int, columns: Sequence[Any]) -> int:
-    """Write the columns of a partition of a part, as the core gives them; gives the number of rows."""
+    """Write the columns of a partition, as the core gives them. Returns the number of rows."""
     import pyarrow as pa
 
     source, target, alignment, labels, *rest, source_row = columns
@@ -67,9 +67,10 @@ def write_partition(writer: pq.ParquetWriter, part: int, partition: int, columns
 
 
 def write_counts(tally: Tally, lexical: LexicalTable, folder: Path, part: int, whole: bool, threads: int) -> int:
-    """Write a tally as part number `part` of the counts; gives the number of rows.
+    """Write a tally as part number `part` of the counts. Returns the number of rows.
 
-    If it is the `whole` of the counts, rows are rules; else a rule has a row for each of its alignments and labels.
+    If it is the `whole` of the counts, each row is a rule. Otherwise a rule has a row for each of its alignments and
+    labels.
     """
 
     def write_file(file: int) -> int:
@@ -94,8 +95,8 @@ def write_tallies(
 ) -> tuple[int, int]:
     """Extract the pairs from `begin` on and write parts of the counts, numbered from `first` on.
 
-    Gives the number of parts and of rows. A part is written when the rules take more than `memory` bytes. If these
-    pairs are `alone`, there are no counts but theirs.
+    Returns the numbers of parts and rows. A part is written when the rules take more than `memory` bytes. With `alone`,
+    these are all the pairs that there are.
     """
     tally, pairs = Tally(), len(core.bitext)
     parts = rows = 0
@@ -109,7 +110,7 @@ def write_tallies(
 
 
 def write_words(folder: Path, source: Sequence[str], target: Sequence[str], labels: Sequence[str]) -> None:
-    """Write what the numbers in rules' codes mean."""
+    """Write the words and labels for the numbers in rules' codes."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -126,7 +127,7 @@ def write_words(folder: Path, source: Sequence[str], target: Sequence[str], labe
 
 
 def read_words(folder: Path) -> tuple[list[str], list[str], list[str]]:
-    """Source words, target words and labels by number."""
+    """Read the source words, target words and labels by number."""
     import pyarrow.parquet as pq
 
     path = folder / "words.parquet"

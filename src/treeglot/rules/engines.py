@@ -23,7 +23,7 @@ EXPANSION = 4  # bytes of memory that a byte of Parquet files takes while it is 
 
 @dataclass(frozen=True)
 class Statement:
-    """A query, and the name under which those after it see its rows."""
+    """A query, and the name by which later statements see its rows."""
 
     name: str
     sql: str
@@ -34,19 +34,19 @@ class Engine(Machines, Protocol):
     """Runs queries in the SQL that DuckDB and Spark share: no QUALIFY, no macros, max_by rather than arg_max."""
 
     def run(self, files: Mapping[str, Sequence[Path]], statements: Sequence[Statement]) -> Iterator[pa.RecordBatch]:
-        """The rows of the last statement; `files` are Parquet files by the name that the statements use."""
+        """Run the statements, and yield the rows of the last. `files` maps names in the statements to Parquet files."""
 
 
 @dataclass(frozen=True)
 class DuckDB:
-    """Queries on one machine; what does not fit into `memory` bytes goes to a file in `folder`."""
+    """Queries on one machine. Data beyond `memory` bytes goes to a file in `folder`."""
 
     threads: int = 1
     memory: int = 2 << 30
     folder: Path = Path()
 
     def run(self, files: Mapping[str, Sequence[Path]], statements: Sequence[Statement]) -> Iterator[pa.RecordBatch]:
-        """The rows of the last statement."""
+        """Run the statements, and yield the rows of the last."""
         import duckdb
         import pyarrow as pa
 
@@ -84,7 +84,7 @@ class DuckDB:
     def _rounds(
         self, files: Mapping[str, Sequence[Path]], statements: Sequence[Statement]
     ) -> tuple[list[Statement], list[tuple[Mapping[str, Sequence[Path]], list[Statement]]]]:
-        """Statements for all files, and then those for some files after the other: each file apart if all are large."""
+        """Split the statements into those for all files, and those that run for some files at a time."""
         by_file = [statement for statement in statements if statement.by_file]
         size = sum(path.stat().st_size for paths in files.values() for path in paths)
         if len(files) != 1 or not statements[-1].by_file or size * EXPANSION <= self.memory:
@@ -97,13 +97,13 @@ class DuckDB:
         return [function(shared, item) for item in items]
 
     def calls_at_once(self) -> int:
-        """One: `map` makes one call after the other."""
+        """Always one: `map` makes one call after the other."""
         return 1
 
 
 @contextmanager
 def open_engine(name: EngineName, master: str, threads: int) -> Iterator[Engine | None]:
-    """The engine of that name; none for DuckDB, which is made where it is needed. Spark runs on `master`, or here."""
+    """Open the engine of that name. None stands for DuckDB. Spark runs on `master`, or here."""
     if name == "duckdb":
         if master:
             raise UsageError("--master is for --engine spark")
@@ -117,14 +117,14 @@ def open_engine(name: EngineName, master: str, threads: int) -> Iterator[Engine 
 
 
 def _read(connection: duckdb.DuckDBPyConnection, files: Mapping[str, Sequence[Path]]) -> None:
-    """Have statements see these files."""
+    """Make these files visible to statements."""
     for name, paths in files.items():
         listed = ", ".join(_quoted(str(path)) for path in paths)
         connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT * FROM read_parquet([{listed}])")
 
 
 def _make(connection: duckdb.DuckDBPyConnection, made: Sequence[Statement], uses: Sequence[Statement]) -> None:
-    """Make the tables of some statements. Each is dropped when none of the statements in `uses` after it reads it."""
+    """Make the tables of some statements. Each table is dropped after its last use in `uses`."""
     alive: list[str] = []
     for i, statement in enumerate(made):
         connection.execute(f"CREATE OR REPLACE TEMP TABLE {statement.name} AS {statement.sql}")
@@ -145,7 +145,7 @@ def unread(names: Iterable[str], statements: Iterable[Statement]) -> list[str]:
 
 
 def _check(path: Path) -> None:
-    """Reads a Parquet file to its end; a damaged one is a `FormatError`."""
+    """Read a Parquet file to its end. A damaged one raises `FormatError`."""
     import pyarrow.parquet as pq
 
     with reading(path), pq.ParquetFile(path) as file:

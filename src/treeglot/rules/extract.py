@@ -36,13 +36,13 @@ class Extraction:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """What was seen, by name."""
+        """Counts of what was seen, by name."""
         counts: Mapping[str, int] = self.facts["counts"]
         return counts
 
     @staticmethod
     def open(folder: PathLike) -> Extraction:
-        """An extraction that is complete."""
+        """Open a complete extraction."""
         path = Path(folder)
         try:
             return Extraction(path, read_json(path / "extraction.json", **_FIELDS))
@@ -72,7 +72,7 @@ EXTRACTORS: dict[str, tuple[type[Any], Callable[[Iterable[Pair], Any, int], Extr
 
 
 def extractor(name: str, options: type[Any]) -> Callable[[A], A]:
-    """The decorator that registers an extractor under `name`."""
+    """Return a decorator that registers an extractor under `name`."""
 
     def register(adapter: A) -> A:
         EXTRACTORS[name] = (options, adapter)

@@ -1,4 +1,4 @@
-"""Searches a rule table: which rules have these words, with their counts and probabilities."""
+"""Searches a rule table for rules with given words."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def find_rules(
     sides: Collection[tuple[str, str]] = (),
     most: int = 20,
 ) -> tuple[int, list[FoundRule]]:
-    """How many rules of the table `rules` (Parquet) have these words in a row on each side, and the most frequent.
+    """Find rules of the table `rules` (Parquet) that have these words. Returns their number and the most frequent.
 
-    Words and variables are written as the table has them, blanks between them: `das [X,1]`. An empty side matches any.
-    With `whole`, a side must equal the given words. With `sides`, only rules with one of these source and target sides
-    are found.
+    Words and variables are written as in the table, separated by blanks: `das [X,1]`. They must be adjacent in the
+    rule. An empty side matches any side. With `whole`, a side must equal the given words. With `sides`, only rules with
+    one of these source and target sides are found.
     """
     import duckdb
     import pyarrow.parquet as pq

@@ -74,7 +74,7 @@ RULE_SETS = {
 
 @extractor("ghkm", GhkmOptions)
 def ghkm(pairs: Iterable[Pair], options: GhkmOptions, threads: int) -> Extracting:
-    """Minimal and composed rules of source forests; a pair whose forest has no parse is counted.
+    """Extract minimal and composed rules from source forests. Pairs without a parse are counted.
 
     Target dependencies are needed for well-formed rules and phrases.
     """
@@ -117,7 +117,7 @@ class RuleKinds:
 
 
 def rule_kinds(extraction: Extraction, engine: Engine | None = None) -> RuleKinds:
-    """How many different rules of each kind there are, structures being part of a rule."""
+    """Count the different rules of each kind. Rules with different structures are different."""
     engine = engine or DuckDB(folder=extraction.folder)
     several = extraction.facts["parts"] > 1  # of one part, rows are rules
     different = f"SELECT {'DISTINCT ' * several}source, target, lhs FROM counts"

@@ -25,7 +25,7 @@ class HeadDependentsOptions(Options):
 
 @extractor("head-dependents", HeadDependentsOptions)
 def head_dependents(pairs: Iterable[Pair], options: HeadDependentsOptions, threads: int) -> Extracting:
-    """Rules of the relations of source trees, and phrases.
+    """Extract rules from the relations of source trees, and phrases.
 
     A tree without words (a failed parse), with a cycle or with a missing head gives only phrases. A tree that is not
     projective is made projective. The counts say how many there were.

@@ -45,7 +45,7 @@ class HieroOptions(Options):
         return self if self.core == -1 else replace(self, core=max(0, self.core - pairs))
 
     def repeated(self, times: int) -> HieroOptions:
-        """The options if each pair occurs `times` times."""
+        """The options for a corpus that has each pair `times` times."""
         return self if self.core == -1 else replace(self, core=self.core * times)
 
 
@@ -67,13 +67,13 @@ class StructureOptions(HieroOptions):
 
 @extractor("hiero", HieroOptions)
 def hiero(pairs: Iterable[Pair], options: HieroOptions, threads: int) -> Extracting:
-    """Hierarchical phrases without syntax."""
+    """Extract hierarchical phrases without syntax."""
     return Extracting(HieroExtractor(collect(pairs).bitext, options))
 
 
 @extractor("fuzzy", FuzzyOptions)
 def fuzzy(pairs: Iterable[Pair], options: FuzzyOptions, threads: int) -> Extracting:
-    """Hiero's rules. Each phrase is labelled with the categories of its spans in the trees of both sides."""
+    """Extract Hiero's rules. Each phrase is labelled with the categories of its spans in the trees of both sides."""
     found = collect(pairs)
     labels = FuzzyLabels(
         found.bitext,
@@ -89,7 +89,7 @@ def fuzzy(pairs: Iterable[Pair], options: FuzzyOptions, threads: int) -> Extract
 
 @extractor("string-dependency", StructureOptions)
 def string_dependency(pairs: Iterable[Pair], options: StructureOptions, threads: int) -> Extracting:
-    """Hiero's rules whose target sides are well-formed dependency structures (Shen et al. 2008).
+    """Extract Hiero's rules whose target sides are well-formed dependency structures (Shen et al. 2008).
 
     A phrase with an ill-formed target side is not a rule and does not fill a variable, unless `ill_formed` takes it.
     Rules keep their structure, and the tags of their words as notes. Those with ill-formed phrases are marked. A tree

@@ -23,10 +23,10 @@ LEAST = 1e-30  # a probability that features can have
 
 
 def seen_again(known: float, least: float, lone: float) -> float:
-    """A probability after one more occurrence, estimated without counts.
+    """Estimate the probability of a rule after one more occurrence, without counts.
 
-    `least` is the least probability that is given for the same condition: about what one occurrence is worth. If it is
-    infinite, the condition is new, and the probability is `lone`.
+    `least` is the smallest probability under the same condition: about what one occurrence is worth. If it is infinite,
+    the condition is new, and the probability is `lone`.
 
     >>> seen_again(0.5, 0.25, 1.0)  # two of four before, three of five now
     0.6
@@ -88,7 +88,7 @@ class RuleLearner:
         return tuple(found)
 
     def _extract(self, pair: Pair) -> dict[str, Buffers]:
-        """The rules of a pair as text, by column."""
+        """Extract the rules of a pair as text, by column."""
         made = self.extractor([pair], self.options, 1)
         tally, bitext = Tally(), made.core.bitext
         made.core.extract(0, tally, MEMORY, 1)
@@ -104,7 +104,7 @@ class RuleLearner:
         return text
 
     def _small(self, text: dict[str, Buffers]) -> RuleTable:
-        """A table of these rules, whose one feature is the row that a rule stands in."""
+        """Make a table of these rules. Its one feature is the row number of each rule."""
         empty = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)
         builder = RuleTableBuilder(["row"])
         builder.label("X")
@@ -122,7 +122,7 @@ def _texts(buffers: Buffers) -> list[str]:
 
 
 def escaped(side: str) -> str:
-    """A side as a line of corrections has it: words that mean something there have a backslash before them.
+    """Escape a side for a line of corrections: special words get a backslash.
 
     >>> escaped("a ||| b"), escaped("*")
     ('a \\\\||| b', '\\\\*')

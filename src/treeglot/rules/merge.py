@@ -1,4 +1,4 @@
-"""Corrections become part of a rule table (docs/corrections.md)."""
+"""Merges corrections into a rule table (docs/corrections.md)."""
 
 from __future__ import annotations
 
@@ -79,14 +79,14 @@ def merge_corrections(rules: PathLike, corrections: Iterable[Correction], out: P
 
 
 def _is_empty(file: pq.ParquetFile, column: str) -> bool:
-    """Whether no row has a value there."""
+    """Whether a column has no values."""
     return all(batch[column].null_count == len(batch) for batch in file.iter_batches(ROWS, columns=[column]))
 
 
 def _mergeable(
     corrections: Iterable[Correction], columns: set[str], max_scope: int
 ) -> tuple[dict[str, list[Correction]], tuple[Correction, ...]]:
-    """The corrections that a rule table can hold, by source side and in order; and the others."""
+    """Split corrections into those that a rule table can hold, by source side, and the others."""
     given = [(each, as_in_tables(each)) for each in corrections]
     probabilities = {name for name in columns if name.startswith(PROBABILITIES)}
     stay = {same.source for each, same in given if not probabilities.issuperset(name for name, _ in each.features)}
@@ -102,7 +102,7 @@ def _mergeable(
 
 
 def scope_of(source: str) -> int:
-    """The number of its free ends (Hopkins and Langmead 2010).
+    """The scope of a source side: the number of its free ends (Hopkins and Langmead 2010).
 
     >>> scope_of("[A,1] [B,2] c [D,3]"), scope_of("a [B,1] c")
     (3, 0)
@@ -112,7 +112,7 @@ def scope_of(source: str) -> int:
 
 
 def as_in_tables(correction: Correction) -> Correction:
-    """The same correction with sides as rule tables write them: variables in order, backslashes where they must be.
+    """Write a correction's sides as rule tables do: variables in order, backslashes where they are needed.
 
     >>> found = as_in_tables(Correction("add", "X", r"[X,2] \\the [X,1]", r"[X,1] \\||| [X,2] )"))
     >>> found.source, found.target
@@ -138,7 +138,7 @@ def as_in_tables(correction: Correction) -> Correction:
 def apply_corrections(
     rows: list[Row], corrections: Iterable[Correction], schema: pa.Schema, missing: Collection[str]
 ) -> list[Row]:
-    """The rows of a source side after its corrections, one after the other. No rule has the `missing` columns."""
+    """Apply the corrections of a source side to its rows, one after the other. No rule has the `missing` columns."""
     rows = [dict(row) for row in rows]
     for each in corrections:
         like = [row for row in rows if _is_like(row, each)]
@@ -160,7 +160,7 @@ def apply_corrections(
 
 
 def is_like(lhs: str, target: str | None, structure: str, correction: Correction) -> bool:
-    """Whether a correction means a rule of the same source side; both are as rule tables have them."""
+    """Whether a correction concerns a rule of the same source side. Both are written as in rule tables."""
     same = correction.lhs in ("", lhs) and correction.target in (None, target)
     return same and correction.structure in ("", structure)
 
@@ -170,7 +170,7 @@ def _is_like(row: Row, correction: Correction) -> bool:
 
 
 def _new(correction: Correction, schema: pa.Schema, missing: Collection[str]) -> Row:
-    """A rule seen once, and certain unless its correction says otherwise."""
+    """Make the row of a rule that was seen once. Its probabilities are 1 unless the correction says otherwise."""
     row: Row = {}
     for field in schema:
         if field.name.startswith(PROBABILITIES):

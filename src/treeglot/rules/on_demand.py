@@ -84,7 +84,7 @@ class Discounts:
 def find_discounts(
     bitext: Bitext, extract: HieroOptions, smoothing: str, folder: Path, threads: int, memory: int
 ) -> Discounts:
-    """The discounts of all rules of these pairs, by the statements that score a rule table.
+    """Compute the discounts of all rules of these pairs, with the statements that score a rule table.
 
     >>> import tempfile
     >>> find_discounts(BitextBuilder().finish(), HieroOptions(), "none", Path(tempfile.mkdtemp()), 1, 1 << 20)
@@ -115,7 +115,7 @@ def build_index(
     threads: int = 1,
     memory: int = MEMORY,
 ) -> RulesOnDemand:
-    """Index sentence pairs, which are read once, in `folder`; gives the rules on demand.
+    """Index sentence pairs in `folder`, and return the rules on demand. The pairs are read once.
 
     >>> import tempfile
     >>> from treeglot.syntax import Alignment
@@ -161,14 +161,14 @@ def _copied(pairs: Iterable[Pair], builder: BitextBuilder, most: int) -> Iterato
 
 
 def open_rules(path: PathLike, demand: DemandOptions | None = None) -> RulesOnDemand:
-    """The rules on demand that `on_demand.json` describes; `demand` instead of what it says of sampling."""
+    """Open the rules on demand that `on_demand.json` describes. `demand` overrides how it samples."""
     return _rules_of(Path(path), *_open_indexes(Path(path)), demand)
 
 
 def _rules_of(
     path: Path, facts: Mapping[str, Any], indexes: list[PairIndex], demand: DemandOptions | None = None
 ) -> RulesOnDemand:
-    """The rules of these indexes, scored as the facts say."""
+    """Make the rules on demand of these indexes, scored as the facts say."""
     score = options_in(path, ScoreOptions, facts["score"], table_name="score")
     discounts = options_in(path, Discounts, facts["discounts"], table_name="discounts")
     scoring = {
@@ -187,7 +187,7 @@ def _rules_of(
 
 
 def _open_indexes(path: Path) -> tuple[Mapping[str, Any], list[PairIndex]]:
-    """Read `on_demand.json` and its indexes. If another process merges these meanwhile, it is read again."""
+    """Read `on_demand.json` and its indexes. It is read again if another process merges indexes meanwhile."""
     while True:
         facts = read_facts(path)
         try:
@@ -226,10 +226,11 @@ def read_facts(path: Path) -> Mapping[str, Any]:
 
 
 def add_pairs(pairs: Iterable[Pair], path: PathLike) -> RulesOnDemand:
-    """Add sentence pairs to the indexes that `on_demand.json` names; gives the rules on demand, with theirs.
+    """Add sentence pairs to the indexes that `on_demand.json` names. Returns the rules on demand.
 
-    A new index holds them. It takes in the last ones that are no larger than itself, so that there are never many.
-    Discounts of smoothing stay as they are. Pairs that do not fit the other indexes are refused, and nothing changes.
+    A new index holds the pairs. It absorbs the last indexes that are no larger than itself, so that there are never
+    many. Discounts of smoothing stay as they are. Pairs that do not fit the other indexes are refused, and nothing
+    changes.
     """
     new, folder = list(pairs), Path(path).parent
     if not new:

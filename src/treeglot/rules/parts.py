@@ -1,7 +1,8 @@
-"""Extraction in parts: an engine's machines take rules from shards of a corpus, and the counts are those of the whole.
+"""Extraction in parts: machines extract rules from shards of a corpus. The counts equal those of the whole.
 
-The driver reads the pairs once. It writes them as shards, counts words and links, and keeps the first pairs that have
-each label of a tree, the prologue. A part starts with the prologue, and so numbers words and labels as all parts do.
+The driver reads the pairs once. It writes them as shards, and counts words and links. It also keeps the prologue: the
+first pairs that contain each label of a tree. Every part reads the prologue first, so all parts number words and labels
+alike.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Shared:
     digest: str = ""  # of the program and of all of it that changes counts
 
     def with_keys(self, keys: Iterable[bytes]) -> Shared:
-        """The same, with the keys of labels in the order in which the pairs have them."""
+        """The same, with the keys of labels in the order of the pairs."""
         given = dataclasses.replace(self, keys=tuple(keys))
         fixed = dataclasses.replace(given, folder=Path(), threads=1, memory=0)
         content = pickle.dumps((program(), fixed))
@@ -213,7 +214,7 @@ def _files(folder: Path, number: int) -> Iterator[Path]:
 
 
 def _counted(marker: Path, key: str) -> Counted | None:
-    """A finished part with this key, or none."""
+    """The finished part with this key, or None."""
     try:
         found = Counted(**read_json(marker, key=str, tallies=int, rows=int, counts=dict))
     except (OSError, ValueError, TypeError):
@@ -222,14 +223,14 @@ def _counted(marker: Path, key: str) -> Counted | None:
 
 
 def _complete(marker: Path, part: Counted) -> bool:
-    """Whether all files of a finished part's counts are there."""
+    """Whether all files of a finished part exist."""
     first = int(marker.stem.partition("-")[2]) * TALLIES
     names = (f"counts-{first + i:04}-{file}.parquet" for i in range(part.tallies) for file in range(FILES))
     return all((marker.parent / name).is_file() for name in names)
 
 
 def _remove_others(folder: Path, keys: Mapping[int, str]) -> int:
-    """Remove all counts but those of finished parts with these keys, which are by number. How many parts stay."""
+    """Remove all counts except finished parts with these keys, by number. Returns how many parts stay."""
     kept: set[Path] = set()
     finished = 0
     for marker in folder.glob("part-*.json"):

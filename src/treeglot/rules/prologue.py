@@ -22,7 +22,7 @@ class Prologue:
         self._sources = _SourceDependencies()
 
     def see(self, pair: Pair) -> None:
-        """The next pair of the corpus."""
+        """Read the next pair of the corpus."""
         new = False
         for name in ("source_tree", "target_tree", "source_forest", "target_dependency"):
             value = getattr(pair, name)
@@ -61,7 +61,7 @@ class _SourceDependencies:
         self._most = 0  # dependents of a word
 
     def see(self, tree: Dependency) -> None:
-        """The next tree; broken ones give no rules of relations, and others are made projective."""
+        """Read the next tree. Trees with cycles or missing heads give no rules; crossing arcs are made projective."""
         if not len(tree) or (tree.heads == Dependency.NO_HEAD).any() or tree.cycle():
             return
         if not tree.is_projective():

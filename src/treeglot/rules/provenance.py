@@ -1,4 +1,4 @@
-"""Where rules come from: the sentence pairs of each, with their words marked (docs/why.md)."""
+"""Finds the sentence pairs that rules come from, with their words marked (docs/why.md)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PROVENANCE = "provenance.bin"
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence pair of the training text, with the words that were asked for."""
+    """A sentence pair of the training text, with the words that were searched for."""
 
     pair: int  # its number in the training text, from 1
     source: tuple[str, ...]
@@ -25,7 +25,7 @@ class Example:
     target_marks: tuple[int, ...]
 
     def lines(self, mark: str = "*") -> tuple[str, str]:
-        """Both sides with marked words between marks.
+        """Both sides as text, with `mark` around the found words.
 
         >>> Example(1, ("das", "Haus"), ("the", "house"), (1,), (1,)).lines()
         ('das *Haus*', 'the *house*')
@@ -35,14 +35,14 @@ class Example:
 
 @dataclass(frozen=True)
 class Concordance:
-    """The result for a phrase or a rule."""
+    """The sentence pairs found for a phrase or a rule."""
 
     pairs: int  # how many sentence pairs have it
     examples: tuple[Example, ...]  # the first of them
 
 
 class Provenance:
-    """The index that training writes with the option `provenance`, beside the table that it was written for."""
+    """The index that training writes with the option `provenance`. It belongs to one rule table."""
 
     def __init__(self, path: Path, table: _core.RuleTable) -> None:
         self.table = table
@@ -53,7 +53,7 @@ class Provenance:
 
     @cached_property
     def core(self) -> _core.Provenance:
-        """The same, in the core."""
+        """The index of the core."""
         return _core.Provenance.open(os.fspath(self._path))
 
     def count(self, rule: int) -> int:

@@ -55,14 +55,14 @@ def make_tables(
     stream: bool = False,
     machines: Engine | None = None,
 ) -> tuple[int, Compiled]:
-    """Do what `score_rules` and `compile_table` do, in one pass; gives the number of scored rules, too.
+    """Do what `score_rules` and `compile_table` do, in one pass. Also returns the number of scored rules.
 
-    The compiled table is made of rules' codes, so that their text is written and never parsed. Frequent words
-    are known only after all rules are scored: compiling with them reads the rule table. With `keep` both tables have
-    only rules whose source sides it keeps, with the scores that they have among all rules. Compiling takes `memory`
-    bytes, about; the rest goes through the disk. To `stream` means that the engine keeps its memory while it compiles.
-    Otherwise scores are read to their end first; they are few bytes for each rule. With `machines`, their tasks compile
-    a table of many rules in shards, from the rule table. They must see the folder of both.
+    The compiled table is made of rules' codes, so their text is written but never parsed. Frequent words are known only
+    after all rules are scored, so compiling with them reads the rule table. With `keep`, both tables have only rules
+    whose source sides it keeps, with the scores that they have among all rules. Compiling takes about `memory` bytes;
+    the rest goes through the disk. With `stream`, the engine keeps its memory while it compiles. Otherwise all scores
+    are read first; they take few bytes per rule. With `machines`, tasks compile a large table in shards from the rule
+    table. They must see the folder of both.
     """
     sharded = machines if extraction.facts["rows"] > table_shards.SHARD else None
     if compiling.words or sharded is not None:
@@ -92,7 +92,7 @@ def _score(
     keep: SourceFilter | None = None,
     stream: bool = True,
 ) -> int:
-    """Write the rule table; `also` takes its rows, those with codes and those with text."""
+    """Write the rule table. `also` gets its rows, with codes and with text."""
     from concurrent.futures import ThreadPoolExecutor
 
     import pyarrow as pa
@@ -177,7 +177,7 @@ def with_counts(scored: Iterator[pa.RecordBatch], files: Iterable[Path]) -> Iter
 
 
 def _emptying(batches: deque[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The batches; each is freed after use."""
+    """Yield the batches, and free each after use."""
     while batches:
         yield batches.popleft()
 
@@ -193,7 +193,7 @@ def _counts(files: Iterable[Path]) -> Iterator[pa.RecordBatch]:
 
 
 def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Row groups of ROWS rows each, so the file does not depend on the sizes of the batches."""
+    """Yield row groups of ROWS rows each, so that the file does not depend on the sizes of the batches."""
     import pyarrow as pa
 
     held: list[pa.RecordBatch] = []

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 from treeglot.base.errors import TreeglotError, UsageError
@@ -36,7 +36,7 @@ REACH = 10.0  # seconds to wait for a master
 
 @dataclass
 class Spark:
-    """Queries and functions on a Spark cluster, all of whose machines see the files of queries under the same paths.
+    """Queries and functions on a Spark cluster. All its machines must see the files under the same paths.
 
     The session starts when it is first needed, and `close` ends it.
     """
@@ -53,14 +53,14 @@ class Spark:
 
     @property
     def session(self) -> SparkSession:
-        """The session; pyspark, Java and the master must be there."""
+        """The Spark session. It needs pyspark, Java and the master."""
         if self._session is None:
             self.check()
             self._session = self._start()
         return self._session
 
     def check(self) -> None:
-        """Refuse to go on without pyspark, Java or the master: before the work, not in the middle of it."""
+        """Refuse to go on without pyspark, Java or the master. This runs before the work begins."""
         check_pyspark()
         check_java()
         check_master(self.master)
@@ -72,7 +72,7 @@ class Spark:
             self._session = None
 
     def run(self, files: Mapping[str, Sequence[Path]], statements: Sequence[Statement]) -> Iterator[pa.RecordBatch]:
-        """The rows of the last statement.
+        """Run the statements, and yield the rows of the last.
 
         Each statement writes its rows to files, and those after it read them. So Spark can delete what it has shuffled
         before: a frame that it persists would hold on to it. The rows of a statement go when no other reads them.
@@ -96,7 +96,7 @@ class Spark:
                         session.catalog.dropTempView(name)
                         shutil.rmtree(folder / name)
                         alive.remove(name)
-                    session.sparkContext._jvm.System.gc()  # has Spark find the shuffles that nothing refers to
+                    cast("Any", session.sparkContext._jvm).System.gc()  # Spark deletes shuffles that nothing refers to
             for path in sorted(folder.glob(f"{statements[-1].name}/part-*.parquet")):
                 with reading(path), pq.ParquetFile(path) as file:
                     yield from file.iter_batches()
@@ -124,7 +124,7 @@ class Spark:
         return max(1, cores // int(conf.get("spark.task.cpus", "1")))
 
     def _executor_cores(self) -> int:
-        """The cores of an executor where no setting says them."""
+        """The cores of an executor if no setting names them."""
         context = self.session.sparkContext
         if local := re.fullmatch(r"local(?:\[(\d+|\*)(?:,\d+)?\])?", self.master):
             return (os.cpu_count() or 1) if local[1] == "*" else int(local[1] or 1)
@@ -161,7 +161,7 @@ class Spark:
 
     @contextmanager
     def _naming_errors(self, what: str) -> Iterator[None]:
-        """Errors of Spark in a line; the stack of the JVM says little to users."""
+        """Shorten Spark's errors to one line. The stack of the JVM says little to users."""
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
 
@@ -187,7 +187,7 @@ def _call(function: Callable[[Any, Any], Any], given: Any, batches: Iterator[pa.
 
 
 def said(text: str, master: str) -> str:
-    """The problem in a message of Spark.
+    """Extract the problem from a message of Spark.
 
     >>> said("x\\nModuleNotFoundError: No module named 'treeglot'\\nat y", "yarn")
     'the executors cannot import treeglot; install it on all machines of yarn'
@@ -214,7 +214,7 @@ def said(text: str, master: str) -> str:
 
 
 def check_pyspark() -> None:
-    """Refuse to go on without pyspark and what it calls."""
+    """Refuse to go on without pyspark and its dependencies."""
     for name in ("pyspark", "pandas"):
         if find_spec(name) is None:
             raise UsageError(f"--engine spark: there is no {name}; {INSTALL_PYSPARK}")

@@ -19,10 +19,11 @@ GOOD_TURING_MOST = 5  # occurrences beyond which counts are taken as they are (K
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the rule table: what it holds, and the SQL that makes it.
+    """A column of the rule table: its type, and the SQL that computes it.
 
     In the SQL, `r` has the counts of a rule, and `s` and `t` have those of its source and target side. `{root}` is
-    P(rule | left-hand side) if the extraction has roots, else null. A column without SQL is text made of a rule's code.
+    P(rule | left-hand side) if the extraction has roots, else null. A column without SQL is text made from a rule's
+    code.
     """
 
     holds: str  # "text", or a type as Arrow calls it

@@ -57,7 +57,7 @@ class CompileOptions(Options):
 
     @property
     def words(self) -> bool:
-        """Whether features depend on frequent words, which are known only after all rules."""
+        """Whether features depend on frequent words, which are known only after the last rule."""
         return self.word_pairs > 0 or self.unlinked > 0
 
     def check(self, numbers: Collection[str], text: Collection[str]) -> None:
@@ -79,7 +79,7 @@ class CompileOptions(Options):
 
 @dataclass(frozen=True)
 class Compiled:
-    """What a compilation did."""
+    """The result of compiling a table."""
 
     rules: int
     left_out: int  # rules with a side of more than 255 symbols
@@ -90,7 +90,7 @@ class Compiled:
 
 
 class TableMaker:
-    """Rows of a rule table in, a batch after the other; a compiled table out. `file` is where rows are from."""
+    """Makes a compiled table from batches of rows of a rule table. `file` is the origin of the rows."""
 
     def __init__(
         self, options: CompileOptions, schema: pa.Schema, file: str, path: PathLike, memory: int = MEMORY, row: int = 1
@@ -125,7 +125,7 @@ class TableMaker:
 
     @property
     def columns(self) -> list[str]:
-        """The columns that rows must have."""
+        """The columns that the rows must have."""
         return list(dict.fromkeys([*self.text_columns, *self.feature_columns]))
 
     def know_words(self, source: list[str], target: list[str]) -> None:
@@ -208,12 +208,12 @@ def frequent_words(rules: PathLike, number: int) -> tuple[list[str], list[str]]:
 
 
 def no_rows() -> Buffers:
-    """The texts of a column that has none."""
+    """Buffers of a column without texts."""
     return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)
 
 
 def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same batches. The next one is read while one is used."""
+    """Yield the same batches. The next one is read while one is used."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:

@@ -58,7 +58,7 @@ class TablePart:
 
 @dataclass(frozen=True)
 class Shared:
-    """What tasks know that survey rows."""
+    """The data that tasks need to survey rows."""
 
     rules: Path
     folder: Path  # that all machines see
@@ -69,7 +69,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Numbered(Shared):
-    """What the other tasks know, after the survey."""
+    """The data that tasks need after the survey."""
 
     facts: TableFacts  # of all rows
     begins: tuple[int, ...]  # the symbols that parts of the table begin with, all but the first
@@ -77,7 +77,7 @@ class Numbered(Shared):
 
 @dataclass(frozen=True)
 class Surveyed:
-    """What the rows of a range have."""
+    """The result of surveying a range of rows."""
 
     facts: TableFacts
     left_out: int
@@ -135,20 +135,20 @@ def compile_in_shards(
 
 
 def survey_rows(shared: Shared, rows: RowRange) -> Surveyed:
-    """What the rows of a range have; nothing is written."""
+    """Survey a range of rows. Nothing is written."""
     maker = _add_rows(shared, rows)
     builder = maker.builder
     return Surveyed(builder.facts(), maker.left_out, builder.left_out_by_scope, builder.left_out_by_structure)
 
 
 def sort_rows(shared: Numbered, rows: RowRange) -> list[int]:
-    """Write the rules of a range of rows in order. Gives the places where the pieces of parts begin, and the end."""
+    """Sort the rules of a range of rows, and write them. Returns where the pieces of parts begin, and the end."""
     builder = _add_rows(shared, rows).builder
     return builder.write_run(os.fspath(_run(shared.folder, rows.number)), list(shared.begins))
 
 
 def compile_part(shared: Numbered, part: TablePart) -> int:
-    """Compile a range of the table. Gives the bytes of its file."""
+    """Compile a range of the table. Returns the size of its file."""
     builder = RuleTableBuilder(list(shared.options.features), shared.memory, os.fspath(shared.folder))
     builder.add_facts(shared.facts)
     try:
@@ -160,7 +160,7 @@ def compile_part(shared: Numbered, part: TablePart) -> int:
 
 
 def _add_rows(shared: Shared, rows: RowRange) -> TableMaker:
-    """A maker with the rows of a range."""
+    """Make a table maker with the rows of a range."""
     import pyarrow.parquet as pq
 
     with reading(shared.rules), pq.ParquetFile(shared.rules) as file:

@@ -65,7 +65,7 @@ def read_pairs(pairs: int = PAIRS) -> list[SamplePair]:
 
 
 def split(pairs: Sequence[SamplePair]) -> dict[str, Sequence[SamplePair]]:
-    """The parts `train`, `dev` and `test`: one pair in fifteen for dev, as many for test, at least one each.
+    """Split the pairs into `train`, `dev` and `test`: one in fifteen for dev and for test, at least one each.
 
     >>> {name: len(part) for name, part in split(read_pairs(30)).items()}
     {'train': 26, 'dev': 2, 'test': 2}
@@ -82,7 +82,7 @@ def split(pairs: Sequence[SamplePair]) -> dict[str, Sequence[SamplePair]]:
 def forests(
     parts: Mapping[str, Sequence[SamplePair]], cycles: int = 2, prune: float = 10.0, threads: int = 1
 ) -> dict[str, list[ParseForest]]:
-    """Forests of the Chinese sentences by a parser trained on the training trees, as a real corpus would have.
+    """Parse the Chinese sentences into forests, with a parser that is trained on the training trees.
 
     >>> parts = split(read_pairs(30))
     >>> [len(found) for found in forests(parts, cycles=1).values()]
@@ -127,7 +127,7 @@ def write_corpus(directory: PathLike, pairs: int = PAIRS) -> dict[str, int]:
 
 
 def _write_part(path: Path, pairs: Sequence[SamplePair], more: int) -> None:
-    """Write the files of these pairs, and of so many varied ones after them."""
+    """Write the files of these pairs, and then so many varied ones."""
     writers = [(FORMATS[format].open_writer({}), get) for format, get in FILES.values()]
 
     def records(pair: SamplePair) -> list[str]:

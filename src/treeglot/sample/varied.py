@@ -1,4 +1,4 @@
-"""Any number of sentence pairs like those of the sample corpus: its pairs again, with other nouns and names."""
+"""Makes any number of sentence pairs like those of the sample corpus: its pairs with other nouns and names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From arcs between words, any number for each, to one head for each word (the s2d page, "checking")."""
+"""Reduces arcs between words, any number for each, to one head for each word (the s2d page, "checking")."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ def one_head_each(words: int, arcs: Iterable[tuple[int, int]], root: int) -> lis
 
 
 def widest_root(words: int, arcs: Iterable[tuple[int, int]]) -> tuple[int, bool]:
-    """The root of a sentence, and whether the arcs tell it: the only word that heads others and has no head.
+    """Find the root of a sentence. Also returns whether the arcs determine it.
 
-    If they do not, it is the one of such words (or of all words) that most words reach. Ties go to the leftmost.
+    They do if only one word heads others and has no head. Otherwise the root is the one of such words (or of all words)
+    that most words reach. Ties go to the leftmost.
 
     >>> widest_root(3, [(0, 1), (2, 1)]), widest_root(4, [(0, 1), (2, 3)])
     ((1, True), (1, False))
@@ -57,7 +58,7 @@ def widest_root(words: int, arcs: Iterable[tuple[int, int]]) -> tuple[int, bool]
 
 
 def _reaching(heads: list[set[int]], root: int) -> int:
-    """How many words reach the root over their heads."""
+    """The number of words that reach the root over their heads."""
     dependents: list[list[int]] = [[] for _ in heads]
     for word, above in enumerate(heads):
         for head in above:

@@ -24,7 +24,7 @@ class Category:
 
     @property
     def plain(self) -> Category:
-        """Without features."""
+        """The category without features."""
         if self.result is None or self.argument is None:
             return Category(self.atom.partition("[")[0])
         return Category("", self.result.plain, self.argument.plain)
@@ -40,7 +40,7 @@ class Category:
 
 @lru_cache(65536)
 def parse_category(text: str) -> Category:
-    """A category from its text; marks of variables and slots, as in `(N{Y}/N{Y}<1>){_}` and `N/N_1`, are left out.
+    """Parse a category. Marks of variables and slots, as in `(N{Y}/N{Y}<1>){_}` and `N/N_1`, are left out.
 
     >>> parse_category("(S[dcl]\\\\NP)/NP").argument
     Category(atom='NP', result=None, argument=None)
@@ -77,7 +77,7 @@ def _join(parts: list[Category | str], text: str) -> Category:
 
 
 def argument_depends(text: str, slot: int, word: str = "") -> bool:
-    """Whether the argument in a slot of a word's category depends on the word; else the word depends on it.
+    """Whether the argument in a slot of a word's category depends on the word. Otherwise the word depends on it.
 
     Slots count from the innermost argument. A modifier X/X or X\\X depends on its first slot, the word that it
     modifies. A determiner depends on its noun, and an auxiliary on its verb. All other arguments depend on the word.

@@ -1,4 +1,4 @@
-"""From one kind of syntax to another that can hold it: trees ↔ forests → dependencies, all of them → text."""
+"""Converts one kind of syntax into another that can hold it: trees ↔ forests → dependencies, all of them → text."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Step: TypeAlias = "Callable[[Iterator[Any], ConvertOptions], Iterable[Any]]"
 
 
 def convert(values: Iterable[Any], source: type[Any], target: type[Any], options: ConvertOptions) -> Iterator[Any]:
-    """The values, of the type `source`, as values of the type `target`, one at a time.
+    """Yield the values, of the type `source`, converted to the type `target`.
 
     Impossible conversions and unused options raise `UsageError`.
 
@@ -91,7 +91,7 @@ class _RefusedError(ValueError):
 
 
 def _numbered(values: Iterator[Any], step: Step, options: ConvertOptions) -> Iterator[Any]:
-    """The step's results; a refusal says at which value it happened and, where it is known, in which file and line."""
+    """Yield the results of a step. A refusal names the value and, if known, its file and line."""
     read = 0
 
     def counted() -> Iterator[Any]:
@@ -164,7 +164,7 @@ def _scored(forest: ParseForest, options: ConvertOptions) -> ParseForest:
 
 
 def to_posteriors(forest: ParseForest) -> ParseForest:
-    """The forest with the logarithms of its edges' posteriors for scores.
+    """Replace the scores of a forest by the log posteriors of its edges.
 
     >>> forest = ParseForest.from_tree(Tree.parse("(S (X a))"))
     >>> to_posteriors(forest).kind.name, to_posteriors(forest).scores.tolist()

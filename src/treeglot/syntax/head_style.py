@@ -1,4 +1,4 @@
-"""Where dependencies depart from the head table: the options of Johansson and Nugues (2007), and named sets of them."""
+"""Departures from the head table: the options of Johansson and Nugues (2007), and named sets of them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ STYLES = {
 
 
 def head_style(text: str) -> HeadStyle:
-    """A style by its name, by what differs from the table, or both: `content,coordination=conjunction`.
+    """Parse a style: a name, differences from the table, or both, as in `content,coordination=conjunction`.
 
     >>> head_style("johansson-nugues").coordination
     'chain'

@@ -64,7 +64,7 @@ class PredicateSentence:
         return _follow(id, self.phrases, places, semantic)
 
     def to_dependency(self, semantic: bool = False) -> tuple[Dependency, list[str]]:
-        """Its dependencies over syntactic or semantic heads, and the predicate types that are missing in the table."""
+        """Convert to dependencies over syntactic or semantic heads. Also returns the types that the table lacks."""
         places = {token.id: place for place, token in enumerate(self.tokens)}
         table = predicate_arcs()
         arcs, unknown = [], []

@@ -1,4 +1,4 @@
-"""Words of parses and of texts: treebanks write brackets in their own way, and texts may be in lower case."""
+"""Compares the words of parses and texts. Treebanks escape brackets, and texts may be in lower case."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ESCAPES = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{",
 
 
 def difference(parsed: Sequence[str], words: Sequence[str], text: str) -> str:
-    """How the words of a parse differ from those of `text`, ignoring case and escaped brackets. Empty if they agree.
+    """Describe how the words of a parse differ from those of `text`, except for case and escaped brackets, if they do.
 
     >>> difference(["The", "-LRB-", "old"], ["the", "(", "new"], "dev.en")
     "word 3 is 'old'; in dev.en it is 'new'"

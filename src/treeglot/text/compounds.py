@@ -1,4 +1,4 @@
-"""Rare words, written as words that the corpus knows better: compounds are split, and rare endings are replaced.
+"""Replaces rare words by words that the corpus knows better: splits compounds, and replaces rare endings.
 
 `Strandbesucher` is in no corpus of captions, but `Strand` and `Besucher` are. Koehn and Knight (2003) take the split
 whose parts have the highest geometric mean of counts. Linking letters between parts belong to no part. An unknown word
@@ -42,7 +42,7 @@ class CompoundOptions(Options):
 
 @dataclass(frozen=True)
 class CompoundSplitter:
-    """The words of a corpus with their counts, and how rare words are written with them.
+    """Rewrites rare words with the frequent words of a corpus.
 
     >>> corpus = ["der strand", "viele besucher", "ruhiges wasser"] * 30
     >>> splitter = CompoundSplitter.learn(line.split() for line in corpus)
@@ -60,14 +60,14 @@ class CompoundSplitter:
         return CompoundSplitter(Counter(w for words in sentences for w in words), options or CompoundOptions())
 
     def split(self, word: str) -> tuple[str, ...]:
-        """The words that replace a word; itself if it is not rare or nothing better is known."""
+        """The words that replace a word. A word stays if it is not rare or nothing better is known."""
         found = self._found.get(word)
         if found is None:
             found = self._found[word] = self._analysed(word)
         return found
 
     def apply(self, words: Iterable[str]) -> list[str]:
-        """The words of a sentence, rare ones replaced."""
+        """Replace the rare words of a sentence."""
         return [part for word in words for part in self.split(word)]
 
     @cached_property
@@ -85,7 +85,7 @@ class CompoundSplitter:
         return self._best_parts(word, count) or (word,)
 
     def _variant(self, word: str) -> str:
-        """The known word with the longest common stem and another ending, the most frequent of several."""
+        """The known word with the longest common stem and another ending. Of several, the most frequent."""
         best, found = (0, 0), ""
         for old in ("", *self.options.endings, *self.options.lost):
             stem = word.removesuffix(old)

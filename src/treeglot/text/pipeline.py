@@ -1,4 +1,4 @@
-"""Both languages of a model, as a model's folder holds them.
+"""Reads and writes the text of a model's two languages. A model's folder has these files:
 
 text.toml            tables source and target: language, tokeniser, case; numbers, if rules have variables for them
 source.segmenter     the learnt tokeniser, if there is one; likewise target.segmenter
@@ -51,7 +51,7 @@ class NumbersTable(Options):
 
 @dataclass(frozen=True)
 class TextFile(Options):
-    """What `text.toml` says."""
+    """The content of `text.toml`."""
 
     source: SideTable = required("the source language")
     target: SideTable = required("the target language")
@@ -81,7 +81,7 @@ class TextPipeline:
 
     @staticmethod
     def load(directory: PathLike) -> TextPipeline:
-        """That of a folder."""
+        """Load the pipeline of a folder."""
         folder = Path(directory)
         file = load_options(TextFile, folder / TEXT_FILE)
         source, target = file.source.load(folder, "source"), file.target.load(folder, "target")

@@ -43,7 +43,7 @@ class Protected:
 
 
 def read_markup(line: str) -> Protected:
-    """Text in which `<x translation="the house||house">das Haus</x>` says how a part is translated.
+    """Parse text in which `<x translation="the house||house">das Haus</x>` gives the translations of a part.
 
     Text in `<x translate="no">…</x>` stays unchanged, like the protected parts of any text.
 
@@ -91,7 +91,7 @@ def addresses(text: str) -> list[Place]:
 
 
 def stays(text: str) -> list[Place]:
-    """What passes unchanged in any text: addresses, placeholders and code between backquotes.
+    """The spans that stay unchanged in any text: addresses, placeholders and code between backquotes.
 
     >>> stays("Hello {name}, %d of `a = b` at www.a.org")
     [(6, 12), (14, 16), (20, 27), (31, 40)]
@@ -104,7 +104,7 @@ def stays(text: str) -> list[Place]:
 
 
 def split_protected(side: TextSide, given: Protected) -> list[Place]:
-    """The sentences of a text; none ends within a part that stays."""
+    """Split a text into sentences. None ends inside a protected part."""
     pieces, last = [], 0
     for begin, end in given.places:
         pieces += [given.text[last:begin], "x" * (end - begin)]
@@ -113,7 +113,7 @@ def split_protected(side: TextSide, given: Protected) -> list[Place]:
 
 
 def tokenise_protected(side: TextSide, sentences: Sequence[tuple[Protected, Place]], threads: int = 1) -> list[Tokens]:
-    """The words of sentences, each a part of a text; a protected place is a word."""
+    """Tokenise sentences of a text. A protected part is one word."""
     pieces: list[str] = []
     cuts: list[list[tuple[Place, bool]]] = []  # by sentence: places in the text, and whether they stay
     for given, (begin, end) in sentences:

@@ -59,7 +59,7 @@ class Learnt:
 
     @staticmethod
     def load(folder: Path, side: str, names: Iterable[str]) -> Learnt:
-        """Those of these names."""
+        """Load the learnt parts with these names."""
         return Learnt(**{name: PARTS[name].open(os.fspath(folder / f"{side}.{name}")) for name in names})
 
 
@@ -111,15 +111,15 @@ class TextSide:
         return normalised(self.learnt.segmenter.segment(text, ends, threads), text)
 
     def fold(self, sentences: Iterable[Sequence[str]]) -> list[list[str]]:
-        """Words as the model has them: in lower case, unless the settings keep it."""
+        """Convert words to the model's form: in lower case, unless the settings keep the case."""
         if self.settings.case == "keep":
             return [list(words) for words in sentences]
         return lowered(sentences, self.language)
 
     def unfold(self, sentences: Sequence[Sequence[str]], threads: int = 1) -> list[list[str]]:
-        """The model's words with the case that text has.
+        """Restore the case of the model's words, as text has it.
 
-        A corpus without capitals teaches none: sentences then begin with one, and names have none.
+        If the training text has no capitals, sentences begin with one, and names have none.
         """
         if self.settings.case == "keep":
             return [list(words) for words in sentences]
@@ -128,13 +128,13 @@ class TextSide:
         return self.learnt.caser.restore(sentences, threads)
 
     def detokenise(self, sentences: Sequence[Sequence[str]], threads: int = 1) -> list[Tokens]:
-        """The text of words, with the place of each in it; words have their case already."""
+        """Join words into text. Returns the place of each word, too. Words have their case already."""
         if self.learnt.spacer is not None:
             return self.learnt.spacer.join(sentences, threads)
         return untokenise(sentences, self.language, threads)
 
     def agreement(self, lines: Sequence[str], texts: Sequence[str] | None = None, threads: int = 1) -> float:
-        """The agreement with the words of other sentences, such as a treebank's: F1 of the words, in percent.
+        """Measure the agreement with the words of other sentences, such as a treebank's: the F1 of words, in percent.
 
         Blanks separate the words of `lines`. Without `texts`, rules make the raw sentences.
 
@@ -174,7 +174,8 @@ class TextSide:
         return side.with_output(sentences)
 
     def with_splitter(self, sentences: list[Tokens]) -> tuple[TextSide, list[Tokens]]:
-        """The same for a language without blanks: ICU's words are split where the corpus says so. And the sentences.
+        """Learn from sentences where to split ICU's words, for languages without blanks. Also returns the split
+        sentences.
 
         >>> side = TextSide(TextSettings("zh"))
         >>> texts = ["我的狗。", "我看见狗。", "她的猫。", "猫看见我。", "他在家。", "家在这里。"] * 3
@@ -190,7 +191,7 @@ class TextSide:
         return TextSide(self.settings, replace(self.learnt, splitter=splitter)), splitter.apply(sentences)
 
     def with_output(self, sentences: Sequence[Tokens]) -> TextSide:
-        """The same, with spacing and case learnt from sentences that it has tokenised."""
+        """Return this side with spacing and case learnt from sentences that it has tokenised."""
         some = sentences[:MOST_SENTENCES]
         cased = [tokens.words for tokens in some]
         caser = train_caser(cased, self.language) if self.settings.case == "lower" else None
@@ -198,7 +199,7 @@ class TextSide:
 
 
 def _capital(words: Sequence[str], language: Language) -> list[str]:
-    """Words of a sentence, the first that has letters with a capital."""
+    """Give the first word that has letters a capital."""
     out = list(words)
     for place, word in enumerate(out):
         if word[:1].isalpha():
@@ -210,13 +211,13 @@ def _capital(words: Sequence[str], language: Language) -> list[str]:
 
 
 def _places(words: Sequence[str]) -> set[tuple[int, int]]:
-    """Where words begin and end, blanks aside."""
+    """Where words begin and end in the text without blanks."""
     ends = list(accumulate(map(len, words)))
     return {(end - len(word), end) for word, end in zip(words, ends, strict=True)}
 
 
 def lowered(sentences: Iterable[Sequence[str]], language: Language = UNDETERMINED) -> list[list[str]]:
-    """Words in lower case, as many as there were."""
+    """Lowercase words. Their number stays the same."""
     out = []
     for words in sentences:
         lower = language.lower(" ".join(words)).split(" ")  # all at once is faster
@@ -225,7 +226,7 @@ def lowered(sentences: Iterable[Sequence[str]], language: Language = UNDETERMINE
 
 
 def untokenise(sentences: Sequence[Sequence[str]], language: Language, threads: int = 1) -> list[Tokens]:
-    """The text of words by rules alone."""
+    """Join words into text by rules alone."""
     rules = list(language.clitics), list(language.elisions)
     return _core.join_by_rules(sentences, *rules, language.spaces, threads)
 

@@ -1,7 +1,7 @@
-"""Words of languages without blanks, split where the corpus shows that they are two: 我的 is 我 and 的.
+"""Splits words of languages without blanks where the corpus shows that they are two: 我的 is 我 and 的.
 
-A dictionary joins words that often occur together. Rules learn more from the parts: those of `我` serve `我的`, too. A
-word is split in two cases: its parts occur together hardly more often than by chance, or the word occurs once. The
+A dictionary joins words that often occur together. Rules learn more from the parts: the rules for `我` also serve
+`我的`. A word is split if its parts occur together hardly more often than by chance, or if it occurs only once. The
 parts must be words of the corpus. New words of an input are split in the same way, so fewer are unknown.
 """
 
@@ -29,7 +29,7 @@ _SPLIT = re.compile(
 
 @dataclass(frozen=True)
 class WordSplitter:
-    """The words of a corpus, with how often it has them.
+    """The words of a corpus with their counts.
 
     >>> words = ["我的", "狗", "我", "猫", "的", "狗", "大象", "大象"] * 3 + ["狗猫"]
     >>> splitter = WordSplitter.learn([words])
@@ -46,7 +46,7 @@ class WordSplitter:
 
     @staticmethod
     def learn(sentences: Iterable[Sequence[str]], keep: Iterable[str] = ()) -> WordSplitter:
-        """Learn which words of a corpus stay; those of `keep` do."""
+        """Learn which words of a corpus stay whole. Those of `keep` always do."""
         all_counts = Counter(word for words in sentences for word in words)
         total = sum(all_counts.values())
         counts = {word: count for word, count in all_counts.items() if _SPLIT.fullmatch(word)}
@@ -76,7 +76,7 @@ class WordSplitter:
         return WordSplitter(dict(sorted(out.items())))
 
     def split(self, word: str) -> tuple[str, ...]:
-        """The words that a word of the tokeniser stands for: itself, or those that it is split into."""
+        """Split a word of the tokeniser. Returns the word itself if it stays whole."""
         found = self._found.get(word)
         if found is None:
             known = word in self.counts or not _SPLIT.fullmatch(word)
@@ -86,7 +86,7 @@ class WordSplitter:
         return found
 
     def apply(self, sentences: Sequence[Tokens]) -> list[Tokens]:
-        """The sentences with words split; the places of words are those of the parts."""
+        """Split the words of sentences. Each part gets its own place in the text."""
         return [self._applied(each) for each in sentences]
 
     def _applied(self, sentence: Tokens) -> Tokens:
@@ -108,7 +108,7 @@ class WordSplitter:
         return Tokens(sentence.text, out, spans)
 
     def _path(self, word: str) -> tuple[str, ...]:
-        """The most likely words that make up the word; empty if there are none."""
+        """The most likely words that make up the word. Empty if there are none."""
         if len(word) > LONGEST:
             return ()
         best: list[tuple[float, int] | None] = [(0.0, 0)]  # by end: score, and where the last word begins

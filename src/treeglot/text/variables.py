@@ -1,7 +1,7 @@
-"""Numbers as variables of rules: rare ones are ⟨1⟩, ⟨2⟩ … in the model's words, and numbers again in its output.
+"""Treats rare numbers as variables of rules: ⟨1⟩, ⟨2⟩ … in the model's words, and numbers again in its output.
 
 A sentence pair teaches a variable if both sides have the number. Frequent numbers of a corpus stay words, so that their
-own rules are used. Any other number of an input is a variable.
+own rules apply. Any other number of an input is a variable.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PLACES = {variable: place for place, variable in enumerate(VARIABLES)}
 
 
 def number_value(word: str, language: Language) -> str:
-    """The value of a number of two digits or more, to compare it with others; empty for other words.
+    """The value of a number with at least two digits, for comparison. Empty for other words.
 
     Times, dates and the like are their own values.
 
@@ -41,7 +41,7 @@ def number_value(word: str, language: Language) -> str:
 
 @dataclass(frozen=True)
 class NumberVariables:
-    """Both languages, and the numbers of the source language that are words."""
+    """Both languages, and the source numbers that stay words."""
 
     source: Language
     target: Language
@@ -64,14 +64,14 @@ class NumberVariables:
         return out
 
     def fold(self, words: Sequence[str], values: Mapping[str, int], language: Language) -> list[str]:
-        """Words of either language with variables for these values."""
+        """Replace these values by variables in words of either language."""
         if not values:
             return list(words)
         places = (values.get(number_value(word, language)) for word in words)
         return [word if place is None else VARIABLES[place] for word, place in zip(words, places, strict=True)]
 
     def fold_source(self, words: Sequence[str]) -> list[str]:
-        """A sentence to translate, with variables."""
+        """Replace numbers by variables in a sentence to translate."""
         return self.fold(words, self.values(words), self.source)
 
     def fold_pair(self, source: Sequence[str], target: Sequence[str]) -> tuple[list[str], list[str]]:

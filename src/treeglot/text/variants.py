@@ -69,18 +69,18 @@ def _variants(word: str, known: Known, options: VariantOptions) -> Iterator[tupl
 
 
 def _forms(word: str) -> list[str]:
-    """Other case of a word."""
+    """The word in other case."""
     forms = dict.fromkeys((word.lower(), word[:1].upper() + word[1:].lower(), word.upper()))
     return [form for form in forms if form != word]
 
 
 def _known_forms(word: str, known: Known, options: VariantOptions) -> list[str]:
-    """The word if it is known, or else its known forms in other case."""
+    """The word if it is known, else its known forms in other case."""
     return [word] if known(word) else [form for form in _forms(word) if options.case and known(form)]
 
 
 def _splits(word: str, known: Known, options: VariantOptions) -> list[tuple[str, ...]]:
-    """The known parts that make up a word: the splits with the fewest parts, the longest first part first."""
+    """Split a word into known parts. Splits with the fewest parts come first, then those with a longer first part."""
     fillers = ("", *options.fillers.split())
     forms: dict[str, list[str]] = {}
 
@@ -90,7 +90,7 @@ def _splits(word: str, known: Known, options: VariantOptions) -> list[tuple[str,
         return forms[part]
 
     def of(rest: str, parts: int) -> Iterator[tuple[str, ...]]:
-        """Ways to make up the rest of so many parts."""
+        """Yield the ways to split the rest into so many parts."""
         if parts == 1:
             if len(rest) >= options.least:
                 yield from ((form,) for form in first_form(rest))

@@ -90,7 +90,7 @@ def tokenise_icu(texts: Sequence[str], language: Language, threads: int = 1) -> 
 
 
 def normalised(sentences: list[Tokens], text: str) -> list[Tokens]:
-    """The same with words in Unicode's form NFC, without invisible characters. Spans refer to the original text."""
+    """Normalise words to Unicode's NFC, and remove invisible characters. Spans refer to the original text."""
     if unicodedata.is_normalized("NFC", text) and not HIDDEN.search(text):
         return sentences
     out = []
@@ -108,7 +108,7 @@ def tokenise_with(adapter: str, texts: Sequence[str]) -> list[Tokens]:
 
 
 def _placed(given: str, words_of: Callable[[str], Iterable[str]]) -> Tokens:
-    """Words with their places in a text, in form NFC. What the tokeniser dropped or changed is taken from the text."""
+    """Place words in a text, in form NFC. Characters that the tokeniser dropped or changed come from the text."""
     given = without_surrogates(given)
     text, begins = _composed(given)
     found: list[str] = []

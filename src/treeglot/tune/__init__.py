@@ -1,4 +1,4 @@
-"""Weights for a model: MERT, MIRA and PRO."""
+"""Tuners that find a model's weights: MERT, MIRA and PRO."""
 
 from treeglot.tune import mert, mira, pro  # noqa: F401  (they register themselves)
 from treeglot.tune.loop import LoopOptions, tune_weights

@@ -1,4 +1,4 @@
-"""Several systems' k-best lists, combined: the output is the text that they agree on most.
+"""Combines the k-best lists of several systems. The output is the text that they agree on most.
 
 Any system with k-best lists can take part, Moses and cdec, too. Scores of different models have different scales, so
 each system's lists are rescaled. Features measure what a text has in common with the lists. Scorers add others: any
@@ -46,7 +46,7 @@ def read_lists(path: PathLike, size: int) -> Lists:
 
 
 def lists_of(found: KBest) -> Lists:
-    """The texts of a decoder's lists with their scores, by sentence."""
+    """The texts and scores of a decoder's lists, by sentence."""
     if found.scores is None:
         raise ValueError("a k-best list without scores; expected those of a decoder")
     lists: Lists = [[] for _ in range(len(found))]
@@ -74,10 +74,10 @@ def feature_names(systems: Iterable[str], scorers: Iterable[str] = ()) -> list[s
 
 
 class Combination:
-    """The hypotheses of all systems for the same sentences, with what the systems' lists say of them as features.
+    """The texts of all systems for the same sentences, with features that say how much the systems agree on them.
 
-    `candidates` are further texts of each sentence. They may be chosen, but they do not vote. `scorers` say what other
-    models think of each text as a translation of its sentence in `sources`. Their weights are 0 until they are tuned.
+    `best` chooses a text for each sentence. `candidates` are further texts that can be chosen, but do not vote.
+    `scorers` score each text as a translation of its sentence in `sources`. Their weights are 0 until they are tuned.
 
     >>> lists = {"a": [[("x y", -1.0), ("x z", -2.0)]], "b": [[("x z", -1.0), ("w z", -1.5)]]}
     >>> Combination(lists).best()
@@ -141,7 +141,7 @@ class Combination:
         return np.column_stack([found.words, means, each, found.own, self.scored[sentence]])
 
     def hopes(self) -> Hopes:
-        """What to look for in a system's search forests: the texts with the highest gain, at any score."""
+        """Describe what a system's search forests are searched for: the texts with the highest gain, at any score."""
         options = self.options
         shares = [
             [(text, float(share)) for text, share in zip(found.texts, found.own.mean(axis=1), strict=True) if share > 0]
@@ -151,7 +151,7 @@ class Combination:
         return Hopes(options.found, 0.0, *gains, False, shares, margin=options.margin, fears=False)
 
     def candidates(self, found: Iterable[KBest]) -> list[list[str]]:
-        """The results of searches for `hopes` by sentence, each text once."""
+        """The texts that searches for `hopes` found, by sentence, each once."""
         out: list[dict[str, None]] = [{} for _ in self.found]
         for each in found:
             for sentence, text in zip(each.sentences().tolist(), each.texts, strict=True):
@@ -159,7 +159,7 @@ class Combination:
         return [list(texts) for texts in out]
 
     def kbest(self) -> KBest:
-        """The texts with their features."""
+        """The texts with their features, as a k-best list."""
         names, texts = self.features, [text for found in self.found for text in found.texts]
         first = np.cumsum([0, *(len(found.texts) for found in self.found)], dtype=np.uint32)
         values = np.concatenate([np.zeros((0, len(names))), *map(self.rows, range(len(self)))]).astype(np.float32)
@@ -168,11 +168,11 @@ class Combination:
         return KBest(names, first, texts, ends, features, values.ravel())
 
     def start(self) -> dict[str, float]:
-        """The weights of the linear gain, every system alike."""
+        """The initial weights: those of the linear gain, equal for all systems."""
         return {"words": -1.0} | {f"ngram_{n + 1}": w for n, w in enumerate(self.options.ngram_weights())}
 
     def best(self, weights: Mapping[str, float] | None = None) -> list[str]:
-        """The best text of each sentence; nothing where no system has one."""
+        """The best text of each sentence. Empty if no system has one."""
         weighed = self.start() if weights is None else weights
         check_weights(weighed, self.features)
         each = np.array([weighed.get(name, 0.0) for name in self.features])
@@ -181,6 +181,6 @@ class Combination:
     def tuned(
         self, references: Sequence[Sequence[str]], metric: Bleu | None = None, method: str = "mira", seed: int = 1
     ) -> dict[str, float]:
-        """Weights that are better on these references."""
+        """Tune the weights on these references."""
         pool = Pool((metric or Bleu()).prepare(references)).merged(self.kbest())
         return METHODS.make(method, {}).update(pool, self.start(), seed=seed).weights

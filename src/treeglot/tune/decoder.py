@@ -1,4 +1,4 @@
-"""A trained model as the loop sees it."""
+"""Lets the tuning loop decode with a trained model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treeglot.tune.kbest import KBest
 class DecoderTranslator:
     """Translates with the tables and the search of a translator, and with any weights.
 
-    `distinct` lists hold every text once, with its best derivation: without it, most of a list says the same thing.
+    `distinct` lists have each text once, with its best derivation. Otherwise most entries of a list have the same text.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class DecoderTranslator:
         self.refused = refused
 
     def translate(self, sources: Sequence[Source], weights: Weights, kbest: int, hopes: Hopes | None = None) -> KBest:
-        """The best translations of each source, with their features; hopes and fears follow, if they are wanted."""
+        """The best translations of each source, with their features. Requested hopes and fears follow."""
         decoder = self.translator.with_weights(weights).core
         names, first, texts, first_feature, features, values, scores, problems = _core.decode_kbest(
             decoder, list(sources), kbest, self.distinct, self.threads, hopes.references if hopes else [], hopes

@@ -1,4 +1,4 @@
-"""Decoding for tuning in shards, on the machines of an engine."""
+"""Decodes for tuning in shards, on the machines of an engine."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ class DecodeShard:
 
 @dataclass(frozen=True)
 class RemoteTranslator:
-    """A translator as the loop sees it, whose machines decode.
+    """A translator for the tuning loop that decodes on other machines.
 
-    `open` gives the translator on any machine. `like` is the same one here: its signature, threads and options hold.
-    Parts are kept beside `folder` until all are there. `opening` tells what is opened from what other translators
-    open, if the signature does not.
+    `open` opens the translator on any machine. `like` is the same translator here: its signature, threads and options
+    count. Parts are kept beside `folder` until all exist. `opening` distinguishes what is opened from what other
+    translators open, if the signature does not.
     """
 
     open: Callable[[], Translator]
@@ -79,7 +79,7 @@ class RemoteTranslator:
         return self.like.signature
 
     def translate(self, sources: Sequence[Source], weights: Weights, kbest: int, hopes: Hopes | None = None) -> KBest:
-        """The best translations of each source, with their features; hopes and fears follow, if they are wanted."""
+        """The best translations of each source, with their features. Requested hopes and fears follow."""
         shares: Sequence[Sequence[Share]] = hopes.references if hopes else [()] * len(sources)
         alone = hopes and dataclasses.replace(hopes, references=())
         job = DecodeShard(self.open, self.signature, dict(weights), kbest, self.like.distinct, alone)

@@ -57,7 +57,7 @@ def linear_gains(metric: Bleu, rows: Statistics) -> tuple[float, tuple[float, ..
 
 
 def hopes_for(metric: Metric, references: Sequence[Sequence[str]], rows: Statistics, size: int, scale: float) -> Hopes:
-    """What the next search looks for, after output with these statistics; `references` are texts side by side."""
+    """Describe what the next search looks for, after output with these statistics. `references` are whole texts."""
     if not isinstance(metric, Bleu):
         raise UsageError(f"hopes are for BLEU; expected hopes = 0 with {metric.name}")
     per_word, by_order = linear_gains(metric, rows)

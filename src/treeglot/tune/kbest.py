@@ -71,7 +71,7 @@ class KBest:
 
     @staticmethod
     def joined(lists: Sequence[KBest]) -> KBest:
-        """Lists of sentences one after the other, as one; scores are left out.
+        """Join lists of different sentences into one. Scores are left out.
 
         >>> one, two = KBest.of([[("a", {"lm": -1.0})]]), KBest.of([[], [("b", {"words": 1.0, "lm": -2.0})]])
         >>> both = KBest.joined([one, two])
@@ -141,7 +141,7 @@ class KBest:
         return [self.texts[int(b)] if b < e else "" for b, e in zip(self.first[:-1], self.first[1:], strict=True)]
 
     def sentences(self) -> npt.NDArray[np.uint32]:
-        """Whose translation each hypothesis is."""
+        """The number of the sentence that each hypothesis translates."""
         return np.repeat(np.arange(len(self), dtype=np.uint32), sizes_of(self.first))
 
     def check(self) -> None:
@@ -193,7 +193,7 @@ class KBest:
         return loaded
 
     def _fits(self) -> bool:
-        """Whether every number leads somewhere."""
+        """Whether all offsets and feature numbers are in range."""
         return (
             _divides(self.first, len(self.texts))
             and _divides(self.first_feature, len(self.features))

@@ -37,11 +37,11 @@ OPTIONAL = {**UPDATED, "held_out": float, "mean_of": int}
 
 
 class Tunable(Protocol):
-    """What is tuned: anything that translates with given weights."""
+    """The interface of what can be tuned: it translates with given weights."""
 
     @property
     def signature(self) -> str:
-        """Its identity, in one line. A run continues only with the same one."""
+        """A line that identifies the system. A run continues only with the same signature."""
         ...
 
     def translate(self, sources: Sequence[Source], weights: Weights, kbest: int, hopes: Hopes | None = None) -> KBest:
@@ -54,7 +54,7 @@ class Tunable(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class LoopOptions(Options):
-    """How long tuning goes on, and with how much."""
+    """When tuning ends, and how many translations it uses."""
 
     iterations: int = option(10, "updates of the weights, at most", least=1)
     kbest: int = option(100, "hypotheses of a sentence that an iteration adds to the pool", least=1)
@@ -247,7 +247,7 @@ class _Run:
         return Tuned(found.weights, found.entry["score"], best, stop, [one.entry for one in iterations])
 
     def averaged(self, updates: Sequence[Weights]) -> _Iteration:
-        """The mean of all updates, and how it scores: from the file, if there is one of as many updates."""
+        """The mean of all updates and its score. It is read from a file if there is one for the same updates."""
         path = self.folder / "mean.weights"
         if not path.exists() or _read_entry(path).get("mean_of") != len(updates):
             weights = mean_weights(updates)
@@ -259,7 +259,7 @@ class _Run:
     def updated(
         self, number: int, pool: Pool, weights: dict[str, float], entry: Entry
     ) -> tuple[dict[str, float], Entry]:
-        """The weights of this iteration, and its entry with what the update says: from the file if there is one."""
+        """The weights of this iteration, and its log entry. They are read from a file if there is one."""
         path = self.folder / f"{number:02}.weights"
         if not path.exists():
             seed = derived_seed(self.options.seed, number)
@@ -272,7 +272,7 @@ class _Run:
         return weights, entry
 
     def ends(self, before: Sequence[_Iteration], entry: Entry) -> str:
-        """The reason why this iteration is the last, or an empty text."""
+        """The reason to end after this iteration. Empty if there is none."""
         if before and entry["new"] == 0:
             return "no new hypotheses"
         if before and before[-1].entry["converged"]:

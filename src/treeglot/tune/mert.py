@@ -31,7 +31,7 @@ class Mert(Options):
     rounds: int = option(20, "rounds from one start, at most", least=1)
 
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
-        """Climb from the weights as they are and from random ones; the best point found. Ties go to the first.
+        """Climb from the given weights and from random ones, and return the best point. Ties go to the first.
 
         Features that never tell two hypotheses apart keep their weights. The absolute values of the others keep their
         sum.
@@ -78,7 +78,7 @@ def _climb(pool: Pool, weights: npt.NDArray[np.float64], options: Mert, seed: in
 def random_start(
     spreads: npt.NDArray[np.float64], weights: npt.NDArray[np.float64], seed: int
 ) -> npt.NDArray[np.float64]:
-    """Weights drawn evenly, each in units that make its feature vary by 1; as in `weights` if it does not vary.
+    """Draw random weights, in units that make each feature vary by 1. Features that do not vary keep their `weights`.
 
     >>> random_start(np.array([1.0, 0.0, 100.0]), np.array([0.5, 0.5, 0.5]), seed=1).round(4)
     array([-0.7313,  0.5   ,  0.0069])

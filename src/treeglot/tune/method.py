@@ -1,4 +1,4 @@
-"""What a tuning method is: a pure function from a pool, weights and a seed to new weights."""
+"""The interface of tuning methods: pure functions from a pool, weights and a seed to new weights."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Method(Protocol):
         ...
 
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
-        """Better weights for the hypotheses in the pool."""
+        """Find better weights for the hypotheses in the pool."""
         ...
 
     def held_out(self, sentences: int) -> npt.NDArray[np.bool_]:
@@ -60,12 +60,12 @@ def derived_seed(*parts: int) -> int:
 
 
 def sentence_metric(metric: Metric, smooth: Smooth) -> Metric:
-    """`metric` made fit for single sentences: BLEU is smoothed, others are as they are."""
+    """Adapt `metric` to single sentences: BLEU is smoothed, and other metrics stay."""
     return dataclasses.replace(metric, smooth=smooth) if isinstance(metric, Bleu) else metric
 
 
 def none_held_out(sentences: int) -> npt.NDArray[np.bool_]:
-    """No sentences."""
+    """Hold out no sentences."""
     return np.zeros(sentences, dtype=np.bool_)
 
 

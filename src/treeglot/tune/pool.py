@@ -89,7 +89,7 @@ class Pool:
         return float(np.mean(deviations)) if deviations else 0.0
 
     def score(self, weights: Weights, chosen: npt.NDArray[np.bool_] | None = None) -> float:
-        """The corpus score of the hypotheses that are best with these weights, of all or of the chosen sentences."""
+        """The corpus score of the hypotheses that these weights rank first, over all or the chosen sentences."""
         mask = np.ones(self.sentences, dtype=np.bool_) if chosen is None else chosen
         return self.core.score(self.metric.core, self.dense(weights), np.ascontiguousarray(mask).view(np.uint8))
 

@@ -66,7 +66,7 @@ def regress(
     features: int,
     prior: float,
 ) -> tuple[npt.NDArray[np.float64], int]:
-    """The w with the least Σ log(1 + e^(−w·x)) + prior/2 · |w|² over the rows x of a sparse matrix; L-BFGS's rounds.
+    """Minimise Σ log(1 + e^(−w·x)) + prior/2 · |w|² over the rows x. Returns w and the rounds of L-BFGS.
 
     >>> first, columns = np.array([0, 1, 2], dtype=np.uint64), np.array([0, 0])
     >>> regress(first, columns, np.array([2.0, 2.0]), features=1, prior=1.0)[0].round(3)

@@ -1,7 +1,7 @@
-"""K-best lists, reranked with any other model: a command or a Python function that scores translations.
+"""Reranks k-best lists with any other model: a command or a Python function that scores translations.
 
 The score of a translation is the list's score plus a weighted sum of the scorers' values. The weights are tuned on
-sentences with references. A scorer sees all translations of a list at once, so it may work in batches.
+sentences with references. A scorer gets all translations of a list at once, so it may work in batches.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Scorer: TypeAlias = Callable[[Pairs], Sequence[float]]
 
 
 def command_scorer(command: str) -> Scorer:
-    """A scorer that is a shell command: it reads lines SOURCE, tab, TRANSLATION and prints a number for each.
+    """Make a scorer of a shell command. It reads lines SOURCE, tab, TRANSLATION and prints a number for each.
 
     >>> command_scorer("awk -F'\\t' '{print -length($2)}'")([("das", "the"), ("haus", "house")])
     [-3.0, -5.0]
@@ -52,7 +52,7 @@ def command_scorer(command: str) -> Scorer:
 
 
 def command_scorers(given: Iterable[str]) -> dict[str, Scorer]:
-    """Those of texts NAME=COMMAND.
+    """Make the scorers of texts NAME=COMMAND.
 
     >>> list(command_scorers(["short=awk '{print -NF}'"]))
     ['short']
@@ -110,7 +110,7 @@ def scores_of(scorers: Mapping[str, Scorer], pairs: Pairs, taken: Iterable[str] 
 
 
 class Reranked:
-    """The k-best lists of sentences, with what scorers say of each translation.
+    """K-best lists of sentences, with the scorers' values for each translation.
 
     >>> lists = [[("a b", -1.0), ("a", -1.5)], [("c d e", -2.0), ("c", -2.25)]]
     >>> found = Reranked(["x", "y"], lists, {"short": lambda pairs: [-float(len(text)) for _, text in pairs]})
@@ -138,7 +138,7 @@ class Reranked:
 
     @staticmethod
     def read(path: PathLike, sources: Sequence[str], scorers: Mapping[str, Scorer], size: int = 0) -> Reranked:
-        """Read the lists of a file, at most `size` entries of each sentence; 0: all."""
+        """Read the lists of a file, at most `size` entries of each sentence. 0 means all."""
         lists: list[list[tuple[str, float]]] = [[] for _ in sources]
         for number, entry in enumerate(read_kbest(path), 1):
             if entry.score is None:
@@ -153,7 +153,7 @@ class Reranked:
         return Reranked(sources, lists, scorers)
 
     def best(self, weights: Mapping[str, float]) -> list[str]:
-        """The best translation of each sentence; ties go to the first, and sentences without any get the empty one."""
+        """The best translation of each sentence. Ties go to the first, and sentences without any get the empty one."""
         check_weights(weights, self.names)
 
         def score(hypothesis: Hypothesis) -> float:
@@ -162,7 +162,7 @@ class Reranked:
         return [max(found, key=score)[0] if found else "" for found in self.lists]
 
     def tuned(self, references: Iterable[Sequence[str]], metric: Metric, method: str = "mert", seed: int = 1) -> Update:
-        """Weights of the list's score and of the scorers, found on these lists."""
+        """Tune the weights of the list's score and of the scorers on these lists."""
         pool = Pool(metric.prepare(list(references))).merged(KBest.of(self.lists))
         names = {name: None for found in self.lists for _, features in found for name in features}
         start = {name: 1.0 if name == SCORE else 0.1 for name in names}

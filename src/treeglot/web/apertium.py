@@ -13,7 +13,7 @@ from treeglot.web.translate import marked
 
 
 def envelope(data: Any) -> Response:
-    """What every answer looks like."""
+    """Wrap data in the form of every Apertium answer."""
     return Json({"responseData": data, "responseDetails": None, "responseStatus": 200})
 
 
@@ -23,7 +23,7 @@ async def translate(request: Request) -> Response:
 
 
 async def answer(request: Request, fields: Fields) -> Response:
-    """The translation of the field `q`; words that are not translated bear a star, unless `markUnknown` is no."""
+    """Translate the field `q`. Untranslated words get a star, unless `markUnknown` is no."""
     q = fields.get("q")
     if not isinstance(q, str):
         raise refuse("Missing arguments: q")

@@ -51,7 +51,7 @@ async def metrics(request: Request) -> Response:
 
 
 async def spec(request: Request) -> Response:
-    """`GET /spec`: the description of all this."""
+    """`GET /spec`: the OpenAPI description of the service."""
     import treeglot
 
     return Json(specification(treeglot.__version__))
@@ -121,7 +121,7 @@ class Routed:
         }
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """One request."""
+        """Handle one request."""
         handler = self._handlers.get((scope.get("method"), scope.get("path")))
         scope["service"] = self._service
         if handler is None:
@@ -133,7 +133,7 @@ class Routed:
 
 
 def make_app(service: Service) -> Any:
-    """The application of a service."""
+    """Make the application of a service."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

@@ -65,12 +65,12 @@ class Json(Response):
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        """The bytes."""
+        """Encode the content."""
         return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 async def fields_of(request: Request) -> Fields:
-    """The fields of a request: its JSON, its form, or its query. Fields that are given again make a list."""
+    """Read the fields of a request: its JSON, its form, or its query. A repeated field becomes a list."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     fields: Fields = {}
     if request.method == "GET" or not kind:
@@ -117,7 +117,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def read_json(body: bytes) -> Fields:
-    """An object in JSON."""
+    """Parse a request body, which must be a JSON object."""
     try:
         found = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -185,7 +185,7 @@ def _clean(text: str) -> str:
 
 
 def model_for(request: Request, source: str, target: str, texts: Sequence[str]) -> tuple[list[Served], list[Any]]:
-    """The model for each text. With the source `auto` also what languages they may be in.
+    """Choose the model for each text. With the source `auto`, also returns the likely languages.
 
     The languages of short texts are detected together, because each alone says little.
     """
@@ -209,7 +209,7 @@ def _between(shelf: Shelf, source: str, target: str) -> Served:
 
 
 async def translated(request: Request, served: Served, text: str, wish: Wish = Wish()) -> Translation:  # noqa: B008
-    """The translation of a text."""
+    """Translate a text."""
     service = service_of(request)
     service.figures.translated(served.name, len(text))
     return await translate(service.workers, served.model, text, wish)
@@ -225,7 +225,7 @@ async def with_model(request: Request, served: Served, call: Callable[[Any], T])
 
 
 async def within(request: Request, work: Awaitable[T]) -> T:
-    """The result of `work`. It is cancelled if the client leaves or time is up."""
+    """Wait for `work`. It is cancelled if the client leaves or time is up."""
     seconds = service_of(request).options.deadline
     task = asyncio.current_task()
     assert task is not None

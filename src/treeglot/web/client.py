@@ -1,4 +1,4 @@
-"""A client of the service's own interface, with nothing but the standard library.
+"""A client of the service's own interface. It needs only the standard library.
 
 from treeglot.web.client import Client
 
@@ -39,17 +39,17 @@ class Client:
                 raise TreeglotError(_problem(error, self.address)) from error
 
     def ask(self, path: str, **fields: Any) -> Any:
-        """Any question of docs/serving.md: `client.ask("explain", q=…)`; without fields it is a GET."""
+        """Ask any question of docs/serving.md: `client.ask("explain", q=…)`. Without fields it is a GET."""
         with self._open(path, fields or None) as answer:
             return parse_value(answer.read(), self.address)
 
     def translate(self, text: str, **fields: Any) -> str:
-        """The translation of a text."""
+        """Translate a text."""
         found: str = self.ask("translate", q=text, **fields)["translations"][0]["text"]
         return found
 
     def sentences(self, text: str, **fields: Any) -> Iterator[dict[str, Any]]:
-        """The translations of a text's sentences, as soon as they are there."""
+        """Yield the translations of a text's sentences as soon as they are there."""
         with self._open("translate", {"q": text, "stream": True, **fields}) as answer:
             for line in answer:
                 entry = parse_json(line, self.address)

@@ -29,13 +29,13 @@ PARSER = ParserTraining(cycles=1, split_iterations=5, merge_iterations=3, smooth
 
 
 def demo_folder() -> Path:
-    """Where the models of this version are kept."""
+    """The folder for the models of this version."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "treeglot" / f"demo-{treeglot.__version__}"
 
 
 def demo_models(folder: Path, threads: int = 1) -> list[str]:
-    """The folders of the demonstration's models; the first use trains them, in seconds."""
+    """The folders of the demonstration's models. The first use trains them, in seconds."""
     places = [folder / f"zh-en-{kind}" for kind in KINDS]
     if not all((place / "model.toml").is_file() for place in places):
         folder.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ def train_sample(
     threads: int = 1,
     provenance: bool = True,
 ) -> list[Path]:
-    """Train models that take Chinese text, of the first pairs of the sample, into folders in `folder`."""
+    """Train models that take Chinese text, on the first pairs of the sample, in folders of `folder`."""
     chosen = sample.split(sample.read_pairs(pairs))["train"]
     source = [pair.source_tree.words for pair in chosen]
     target = [pair.target_tree.words for pair in chosen]

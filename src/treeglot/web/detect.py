@@ -19,7 +19,7 @@ def _identifier() -> Any:
 
 
 def detect(text: str, languages: Iterable[str]) -> list[tuple[str, float]]:
-    """The languages that a text may be in, of these, the likeliest first, with a confidence in percent.
+    """Rank these languages for a text, the likeliest first, with a confidence in percent.
 
     >>> detect("Das ist ein kleines Haus am Meer.", ["en", "de", "zh-Hant"])[0][0]
     'de'

@@ -143,7 +143,7 @@ def drawn(found: Translation) -> str:
 
 
 def competing(found: Translation, margin: float) -> list[Fields]:
-    """By span, the rules of derivations that score within `margin` of the best; `lost` is by how much at least."""
+    """The rules of derivations within `margin` of the best, by span. `lost` is how much a rule loses at least."""
     if not found.hypotheses or not found.derivation.steps:
         return []
     forest = found.forest(margin)

@@ -17,7 +17,7 @@ def translate_text_html(text: str, model: Any) -> str:
 
 
 def translate_named(suffix: str, content: bytes, model: Any) -> bytes:
-    """The translation of a file, whose format its suffix says."""
+    """Translate a file. The suffix names its format."""
     try:
         return find_format(f"file{suffix}")(model, content, 1)
     except UnicodeDecodeError as error:

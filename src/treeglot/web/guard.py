@@ -113,7 +113,7 @@ class Guard:
         self._figures = figures
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Handle one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -18,7 +18,7 @@ from treeglot.web.translate import Wish, alternatives
 
 
 def field(fields: asking.Fields, name: str) -> str:
-    """A field that has to be there."""
+    """Return a required field."""
     value = fields.get(name)
     if not value:
         raise asking.refuse(f"Invalid request: missing {name} parameter")

@@ -1,4 +1,4 @@
-"""Translated files that wait for their clients."""
+"""Keeps translated files until their clients download them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEPT_SECONDS = 600.0
 
 
 class Made:
-    """Translated files that wait for their clients, some minutes at most. Forked processes share them."""
+    """Translated files that wait for download, for some minutes at most. Forked processes share them."""
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="treeglot-"))
@@ -40,7 +40,7 @@ class Made:
         return [(age, path) for age, path in found if age <= KEPT_SECONDS]
 
     def add(self, name: str, content: bytes) -> str:
-        """Keep a file; the secret that gives it back."""
+        """Keep a file. Returns the secret that gives it back."""
         for _, path in self._files()[KEPT - 1 :]:
             path.unlink(missing_ok=True)
         secret = secrets.token_hex(24)

@@ -78,12 +78,12 @@ class DeepLRequest(Options):
 
 
 def array(of: Schema) -> Schema:
-    """A list of such values."""
+    """The schema of a list."""
     return {"type": "array", "items": of}
 
 
 def record(optional: tuple[str, ...] = (), /, **properties: Schema) -> Schema:
-    """An object with these fields, all of them but the optional ones, and no others."""
+    """The schema of an object with exactly these fields. Only the optional ones may be missing."""
     wanted = [name for name in properties if name not in optional]
     return {"type": "object", "properties": properties, "required": wanted, "additionalProperties": False}
 
@@ -145,13 +145,13 @@ ERROR = record(error=STRING, message=STRING)
 
 
 def envelope(data: Schema) -> Schema:
-    """Apertium's."""
+    """The schema of Apertium's answers."""
     return record(responseData=data, responseDetails={"type": "null"}, responseStatus={"const": 200})
 
 
 @dataclass(frozen=True)
 class Operation:
-    """A path and a method: what it takes and what it gives. A response that is no JSON has its media type."""
+    """A path and a method, with its request and its response. A response other than JSON has a media type."""
 
     path: str
     method: str
@@ -164,7 +164,7 @@ class Operation:
 
 
 def either(*schemas: Schema) -> Schema:
-    """Any of these."""
+    """A schema that allows any of these."""
     return {"anyOf": list(schemas)}
 
 
@@ -403,7 +403,7 @@ OPERATIONS = [
 
 
 def schema_of(kind: Any) -> Schema:
-    """The values that a type takes.
+    """The schema of a type's values.
 
     >>> schema_of(int | list[str])
     {'anyOf': [{'type': 'integer'}, {'type': 'array', 'items': {'type': 'string'}}]}
@@ -422,7 +422,7 @@ def schema_of(kind: Any) -> Schema:
 
 
 def request_schema(options: Any) -> Schema:
-    """The fields of a request, from the dataclass that declares them."""
+    """The schema of a request, from the dataclass that declares it."""
     properties, wanted = {}, []
     for o in options_of(options):
         entry = {**schema_of(o.type), "description": o.help}
@@ -439,7 +439,7 @@ def request_schema(options: Any) -> Schema:
 
 
 def describe(operation: Operation) -> Schema:
-    """One operation."""
+    """Describe one operation."""
     good: Schema = {"description": "the answer"}
     good["content"] = {operation.media: {"schema": operation.gives} if operation.media == "application/json" else {}}
     bad = {"description": "what is wrong", "content": {"application/json": {"schema": ERROR}}}
@@ -465,7 +465,7 @@ def describe(operation: Operation) -> Schema:
 
 
 def specification(version: str) -> Schema:
-    """The whole description."""
+    """The whole OpenAPI description."""
     paths: Schema = {}
     for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method] = describe(operation)

@@ -56,7 +56,7 @@ class TranslateRequest(Options):
 
 
 def merged(model: Model, terms: Mapping[str, str]) -> Glossary | None:
-    """The model's glossary with forced terms before its own; None: the model's alone."""
+    """Put forced terms before the model's glossary. None leaves the model's glossary alone."""
     if not terms:
         return None
     own = model.glossary
@@ -103,7 +103,7 @@ async def refreshed(request: Request) -> Shelf:
 
 
 def named(request: Request, name: str) -> Served:
-    """The model of a name, or the first."""
+    """Find the model of a name. Without a name, it is the first."""
     shelf = service_of(request).shelf
     try:
         return shelf.named(name) if name else next(iter(shelf))
@@ -149,7 +149,7 @@ def _text(served: Served, found: Translation, wanted: TranslateRequest) -> Field
 
 
 def _described(served: Served, found: Translation, wanted: TranslateRequest) -> Fields:
-    """A sentence as it was asked for. Confidence takes a search of its own."""
+    """Describe a sentence as the request wants it. Confidence needs a second search."""
     entry = describe(served, found, wanted.trace)
     if wanted.confidence and served.model.translator.judge is not None and found.hypotheses:
         entry["confidence"] = found.confidence

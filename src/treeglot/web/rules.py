@@ -249,7 +249,7 @@ def _dev(request: Request, served: Served) -> tuple[list[str], list[str]]:
 
 
 def _made(given: Sequence[dict[str, Any]], author: str, group: str) -> tuple[Correction, ...]:
-    """Corrections as a request has them."""
+    """Make corrections from a request."""
     if len(given) > MOST:
         raise refuse(f"{len(given):,} corrections; expected at most {MOST:,}")
     try:
@@ -309,5 +309,5 @@ def _removed(model: Model, group: str) -> Corrections:
 
 
 async def _again(request: Request, served: Served) -> Fields:
-    """The corrections of a model that was loaded again."""
+    """The corrections of a model, after it was loaded again."""
     return listed((await refreshed(request)).named(served.name))

@@ -38,7 +38,7 @@ SOON = 10.0  # seconds
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket for clients; the port 0 takes a free one."""
+    """Open a socket for clients. Port 0 takes a free port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=1024)
@@ -47,13 +47,13 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address(listening: socket.socket) -> str:
-    """Where to find it."""
+    """The address of the service."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
 class Outgoing:
-    """What a connection sends. What is written in one go leaves as one packet, such as head and body of an answer.
+    """Buffers what a connection sends, so that the head and body of an answer leave in one packet.
 
     A client that does not take its answer is cut off after a while: when the connection closes, or cannot go on.
     """
@@ -69,7 +69,7 @@ class Outgoing:
         return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:
-        """Send it at the end of what runs now."""
+        """Buffer data until the current callback ends, and then send it."""
         if not self._held:
             self._loop.call_soon(self.flush)
         self._held.append(data)
@@ -102,7 +102,7 @@ class Outgoing:
             self._transport.abort()
 
     def relax(self) -> None:
-        """The client has taken something, or has left."""
+        """Cancel `hurry`: the client has read something, or has left."""
         if self._late is not None:
             self._late.cancel()
             self._late = None
@@ -124,14 +124,14 @@ class Connection(HttpToolsProtocol):
         self._heads = 0  # that were complete
 
     def connection_made(self, transport: Any) -> None:
-        """Start the clock. Small answers are sent at once, too."""
+        """Start the clock for the headers. Small answers are sent without delay."""
         outgoing = Outgoing(transport, self.loop, self._patience)
         super().connection_made(outgoing)  # type: ignore[arg-type]
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._late = self.loop.call_later(self._patience, outgoing.close)
 
     def data_received(self, data: bytes) -> None:
-        """It starts again with the first byte of every later request, and stops when the headers are complete."""
+        """Restart the clock with each new request. It stops when the headers are complete."""
         if self._late is None and self._heading:
             self._late = self.loop.call_later(self._patience, self.transport.close)
         before, heading = self._heads, self._heading
@@ -150,13 +150,13 @@ class Connection(HttpToolsProtocol):
                     self.transport.abort()
 
     def on_headers_complete(self) -> None:
-        """The rest of the request is its body."""
+        """Note that the rest of the request is its body."""
         self._heading = False
         self._heads += 1
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """What follows is another request."""
+        """Note that another request follows."""
         self._heading = True
         super().on_message_complete()
 
@@ -168,19 +168,19 @@ class Connection(HttpToolsProtocol):
         self._named = 0
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header is complete. What is raised here makes the request a bad one."""
+        """Limit the bytes of headers. An error raised here makes the request a bad one."""
         self._named += len(name) + len(value)
         if self._named > HEADER_BYTES:
             raise ValueError(TOO_LONG)
         super().on_header(name, value)
 
     def pause_writing(self) -> None:
-        """The client does not read as fast as it is answered."""
+        """Give a client that reads too slowly a limited time."""
         super().pause_writing()
         self._outgoing.hurry(self._stalled)
 
     def resume_writing(self) -> None:
-        """It has read."""
+        """Let a client that reads again continue."""
         super().resume_writing()
         if not self.transport.is_closing():
             self._outgoing.relax()
@@ -190,7 +190,7 @@ class Connection(HttpToolsProtocol):
         return cast("Outgoing", self.transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The clock stops."""
+        """Stop the clocks."""
         if self._late is not None:
             self._late.cancel()
         super().connection_lost(exc)
@@ -243,9 +243,9 @@ def serve(app: Any, listening: socket.socket, options: ServeOptions, trust_proxy
 def serve_processes(
     run: Callable[[], None], number: int, ended: Callable[[int], None], clock: Callable[[], float] = time.monotonic
 ) -> None:
-    """Run `run` in so many processes, made of this one; one that dies is replaced. A signal ends them all.
+    """Run `run` in so many processes, forked from this one. A process that dies is replaced. A signal ends them all.
 
-    Processes that die as soon as they run are replaced a few times only. They share what this process has loaded.
+    Processes that die as soon as they run are replaced only a few times. They share what this process has loaded.
     `ended` is called for each process that has ended. They end with this one: a pipe tells them when it ends.
     """
     gc.freeze()

@@ -71,9 +71,9 @@ def _digest(folder: Path, stamp: Stamp, options: object) -> str:
 
 
 def open_served(place: str, time_limit: float = 0.0) -> Served:
-    """Load the model of a folder, or of `SOURCE-TARGET=FOLDER`, which says its languages.
+    """Load the model of a folder, or of `SOURCE-TARGET=FOLDER`, which names its languages.
 
-    A model that takes text knows them. `time_limit` holds if the model has none.
+    A model that takes text knows its languages. `time_limit` applies if the model has none.
     """
     languages, equals, path = ("", "", place) if Path(place).is_dir() else place.partition("=")
     folder = Path(path if equals else place)
@@ -96,7 +96,7 @@ def open_served(place: str, time_limit: float = 0.0) -> Served:
 
 
 class Shelf:
-    """Models by name and by languages; of several with the same languages, the first serves."""
+    """Models by name and by languages. Of several models with the same languages, the first serves."""
 
     def __init__(self, places: Sequence[str], time_limit: float = 0.0) -> None:
         """`places` are folders, or `SOURCE-TARGET=FOLDER`."""
@@ -124,7 +124,7 @@ class Shelf:
         return found
 
     def between(self, source: str, target: str) -> Served | None:
-        """The first model from a language to another, by codes as clients write them."""
+        """The first model for two languages, with codes as clients write them."""
         pairs = [(a, b) for a in candidates(source) for b in candidates(target)]
         for wanted in pairs:
             for served in self._served:
@@ -148,9 +148,9 @@ class Shelf:
         return list(dict.fromkeys([*self.sources, *(served.target for served in self._served)]))
 
     def refresh(self) -> list[str]:
-        """Load the models whose folders have changed; the names of those that did.
+        """Load the models whose folders have changed, and return their names.
 
-        Requests that run keep their model. A folder that cannot be loaded leaves the model as it was.
+        Running requests keep their model. If a folder cannot be loaded, its old model stays.
         """
         changed = []
         with self._lock:

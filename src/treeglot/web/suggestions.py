@@ -17,14 +17,14 @@ FIELDS = ("time", "source", "target", "q", "s")
 
 
 class Suggestions:
-    """A file that suggestions are added to. One that was acknowledged is on the disk."""
+    """A file of suggestions. An acknowledged suggestion is on the disk."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
 
     def add(self, source: str, target: str, text: str, suggested: str) -> None:
-        """Add one."""
+        """Add one suggestion."""
         made = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         entry = {"time": made, "source": source, "target": target, "q": text, "s": suggested}
         line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
@@ -36,7 +36,7 @@ class Suggestions:
             os.fsync(stream.fileno())
 
     def last(self, most: int) -> list[dict[str, str]]:
-        """The last ones, the newest first. A line that was cut off by hand is passed over."""
+        """The last suggestions, the newest first. Damaged lines are skipped."""
         found: list[dict[str, str]] = []
         with suppress(FileNotFoundError), self.path.open("rb") as stream:
             stream.seek(max(0, stream.seek(0, os.SEEK_END) - READ))

@@ -76,7 +76,7 @@ def _entry(given: Mapping[str, Any]) -> Entry:
 
 
 def _lines(entries: tuple[Entry, ...]) -> bytes:
-    """The file of a glossary."""
+    """Encode entries as a glossary file."""
     lines = ["\t".join(COLUMNS)]
     for entry in entries:
         values = asdict(entry) | {"forms": "|".join(entry.forms)}

@@ -24,16 +24,16 @@ Place: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True)
 class Wish:
-    """Options of a translation."""
+    """The options of one translation."""
 
     kbest: int = 1
     options: Mapping[str, Any] = field(default_factory=dict)  # of `Model.translate_batch`
 
 
 def cut(model: Model, text: str) -> list[tuple[Place, Tokens]]:
-    """The sentences of a text at their places, as `Model.translate` has them.
+    """Split a text into sentences with their places, as `Model.translate` does.
 
-    A model that takes words has a sentence a line.
+    For a model that takes words, each line is a sentence.
     """
     if model.text is None:
         lines = re.finditer(r"[^\n]*[^\s][^\n]*", text)
@@ -50,19 +50,19 @@ def _words(line: str) -> Tokens:
 
 @dataclass(frozen=True)
 class Decoding:
-    """A call that translates a sentence, or a short text as it is. Several for the same model are made as one."""
+    """A call that translates a sentence or a short text. Calls for the same model can be batched."""
 
     model: Model
     given: Tokens | str
     wish: Wish
 
     def __call__(self) -> Translation:
-        """The translation."""
+        """Translate it."""
         return self.together([])[0]
 
     @property
     def size(self) -> int:
-        """Its characters."""
+        """The number of characters."""
         return len(self.given if isinstance(self.given, str) else self.given.text)
 
     def joins(self, other: Any) -> bool:
@@ -86,7 +86,7 @@ class Decoding:
 
 
 def joined(model: Model, text: str, places: Iterable[Place], parts: list[Translation]) -> Translation:
-    """The translation of a text."""
+    """Join translated sentences into the translation of a text."""
     spaces = model.text is None or model.text.target.language.spaces
     return join_translations(text, list(places), parts, spaces)
 
@@ -112,7 +112,7 @@ async def translate(workers: Workers, model: Model, text: str, wish: Wish = Wish
 
 
 class InTurns:
-    """A model whose batches take turns with the sentences of other requests; for threads."""
+    """A model for threads whose batches take turns with the sentences of other requests."""
 
     def __init__(self, model: Model, workers: Workers) -> None:
         self._model = model
@@ -121,7 +121,7 @@ class InTurns:
         self._futures: list[Future[Translation]] = []
 
     def stop(self) -> None:
-        """Give up what waits."""
+        """Give up waiting calls."""
         self._stopped = True
         for future in self._futures:
             future.cancel()
@@ -132,7 +132,7 @@ class InTurns:
     def translate_batch(
         self, sources: Iterable[Any], kbest: int = 1, distinct: bool = False, threads: int = 1, **options: Any
     ) -> list[Translation]:
-        """The same as the model's."""
+        """Translate as the model does, in turn with other requests."""
 
         def call(source: Any) -> Translation:
             return self._model.translate_batch([source], kbest, distinct, **options)[0]
@@ -143,12 +143,12 @@ class InTurns:
         return [future.result() for future in self._futures]
 
     def translate(self, source: Any, **options: Any) -> Translation:
-        """The same as the model's."""
+        """Translate as the model does, in turn with other requests."""
         return self.translate_batch([source], **options)[0]
 
 
 def alternatives(model: Model, translation: Translation, number: int) -> list[str]:
-    """Other translations of a text, at most so many: one sentence differs from the best in each.
+    """At most `number` other translations of a text. In each, one sentence differs from the best.
 
     The closest in score come first.
     """
@@ -194,7 +194,7 @@ def hypothesis_text(model: Model, part: Translation, hypothesis: Hypothesis) -> 
 
 
 def marked(translation: Translation, mark: str = "*") -> str:
-    """The text with a mark before every word that is not translated."""
+    """The text, with a mark before every untranslated word."""
     text, places = translation.text, []
     offset = 0
     for part in translation.sentences:

@@ -99,7 +99,7 @@ def _instead(instead: Instead) -> Fields:
 
 
 def concordance(found: Concordance) -> Fields:
-    """Sentence pairs, their words marked by place."""
+    """Sentence pairs with the places of their found words."""
     return {
         "pairs": found.pairs,
         "examples": [

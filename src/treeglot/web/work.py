@@ -1,4 +1,4 @@
-"""The threads that decode. Requests take turns, a sentence each, so that a short one never waits behind a long one."""
+"""The threads that decode. Requests take turns by sentence, so a short request never waits behind a long one."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ LARGEST = 1000  # the sum of their sizes, at most
 
 
 class BusyError(Exception):
-    """More waits than may wait."""
+    """Too many calls are waiting."""
 
 
 class Joint(Protocol):
-    """A call that costs less when it is made together with others of its kind."""
+    """A call that costs less in a batch with others of its kind."""
 
     size: int  # its share of a batch
 
     def __call__(self) -> Any:
-        """The call by itself."""
+        """Make the call alone."""
         ...
 
     def joins(self, other: Any) -> bool:
-        """Whether both can be made as one."""
+        """Whether both calls can be made in one batch."""
         ...
 
     def together(self, others: Sequence[Any]) -> list[Any]:
-        """The results of this call and of the others."""
+        """Make this call and the others in one batch."""
         ...
 
 
 class Workers:
-    """Threads that make calls: one of each request in turn. The core releases the interpreter while it decodes.
+    """Threads that make calls, one of each request in turn. The core releases the interpreter while it decodes.
 
-    When many calls wait, a thread takes several of the next ones and makes them as one, if they can be joined.
+    When many calls wait, a thread takes several and makes them in one batch if they can be joined.
     """
 
     def __init__(self, threads: int, most_waiting: int = 1_000_000) -> None:
@@ -57,7 +57,7 @@ class Workers:
         self._started = self._ended = False
 
     def submit(self, calls: Sequence[Call[T]]) -> list[Future[T]]:
-        """Make these calls, for one request of a thread; `BusyError` if too many wait already."""
+        """Queue the calls of one request from a thread. `BusyError` if too many wait already."""
         futures: list[Future[T]] = [Future() for _ in calls]
         self._queue(futures, calls)
         return futures
@@ -81,7 +81,7 @@ class Workers:
 
     @contextmanager
     def _asked(self, calls: Sequence[Call[T]]) -> Iterator[list[asyncio.Future[T]]]:
-        """Make these calls, for one request of the event loop. Those that wait are given up at the end."""
+        """Queue the calls of one request from the event loop. Waiting calls are given up at the end."""
         loop = asyncio.get_running_loop()
         futures: list[asyncio.Future[T]] = [loop.create_future() for _ in calls]
         self._queue(futures, calls)
@@ -104,7 +104,7 @@ class Workers:
             return [await future for future in futures]
 
     def end(self) -> None:
-        """The threads end after what they do now."""
+        """End the threads after their current calls."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
@@ -119,7 +119,7 @@ class Workers:
             del taken, running, made  # an idle thread keeps nothing alive
 
     def _next(self) -> list[Waiting]:
-        """The next call of the request whose turn it is, and more that can be joined; none: that was all."""
+        """The next call of the request whose turn it is, and others that join it. Empty if there are no more."""
         with self._changed:
             while not self._turns:
                 if self._ended:
@@ -152,7 +152,7 @@ class Workers:
 
 
 def _begins(future: AnyFuture) -> bool:
-    """Whether somebody still waits for it."""
+    """Whether a request still waits for it."""
     return future.set_running_or_notify_cancel() if isinstance(future, Future) else not future.cancelled()
 
 

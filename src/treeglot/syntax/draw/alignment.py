@@ -20,7 +20,7 @@ class Links:
 
 
 def matrix(links: Links) -> list[list[Piece]]:
-    """The matrix in characters: target words on a staircase, each above its column."""
+    """Draw the matrix in characters: target words on a staircase, each above its column."""
     canvas = Canvas()
     first = max((columns(word) for word in links.source), default=0) + 2
     n, linked = len(links.target), set(links.links)
@@ -45,7 +45,7 @@ def matrix_width(links: Links) -> int:
 
 
 def pairs(links: Links) -> list[list[Piece]]:
-    """A line for each source word with the target words that it is linked to, then the target words left over."""
+    """List the links: a line for each source word with its target words, then the unlinked target words."""
     of_source: dict[int, list[int]] = {}
     for i, j in links.links:
         of_source.setdefault(i, []).append(j)
@@ -63,7 +63,7 @@ def pairs(links: Links) -> list[list[Piece]]:
 
 
 def picture(links: Links, metric: Metric) -> Drawing:
-    """The matrix with the target words turned upwards above their columns."""
+    """Draw the matrix, with the target words turned upwards above their columns."""
     first = max((metric.measure(word) for word in links.source), default=0.0) + metric.gap / 2
     longest = max((metric.measure(word) for word in links.target), default=0.0)
     top = float(int(longest * 0.87 / ROW) + 2)  # the height of the longest word, turned by 60 degrees

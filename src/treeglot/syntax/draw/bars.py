@@ -11,7 +11,7 @@ WIDTH, NAMES, ROW, GAP, TOP = 760, 220, 14, 8, 44
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of text in columns, the first to the left, the others to the right; the first row is the heading.
+    """Format rows of text in columns, the first flush left, the others flush right. The first row is the heading.
 
     >>> print(columns([["kind", "a"], ["match", "17.0"]]))
     kind      a
@@ -25,7 +25,7 @@ def columns(rows: Sequence[Sequence[str]]) -> str:
 
 
 def html_table(rows: Sequence[Sequence[str]]) -> str:
-    """The same in HTML, for notebooks.
+    """Format the rows as an HTML table, for notebooks.
 
     >>> html_table([["kind", "<a>"], ["match", "17.0"]]).count("&lt;a&gt;")
     1
@@ -49,7 +49,7 @@ def bars(
     unit: str,
     digits: int = 1,
 ) -> str:
-    """An SVG drawing: for each name one bar a system, `values[name][system]` long; numbers have so many digits.
+    """Draw bars in SVG: for each name one bar a system, `values[name][system]` long, with so many digits.
 
     >>> bars("Shares", ["glue", "match"], ["a", "b"], [[25, 18], [17, 30]], "%").count("<rect")
     7

@@ -30,7 +30,7 @@ class Arcs:
 
 
 def across(arcs: Arcs, metric: Metric) -> Drawing:
-    """Words in a row, tags below them, each arc above all arcs that it covers."""
+    """Draw words in a row, tags below them, and each arc above all arcs that it covers."""
     n = len(arcs.words)
     if n == 0:
         return Drawing(0, 0)
@@ -61,7 +61,7 @@ def across(arcs: Arcs, metric: Metric) -> Drawing:
 
 
 def _place(arcs: Arcs, metric: Metric, side: float) -> list[float]:
-    """The middles of the words: so far apart that words, tags and the names of the arcs have room."""
+    """Place the middles of words, with room for words, tags and the names of the arcs."""
     starts: dict[int, list[tuple[int, float]]] = {}  # right end → left ends, and the distance that the arc needs
     for word, head in enumerate(arcs.heads):
         if head >= 0:
@@ -87,7 +87,7 @@ def _width(arcs: Arcs, word: int, metric: Metric) -> float:
 
 
 def _levels(spans: dict[int, tuple[float, float]]) -> dict[int, int]:
-    """A level for each arc: above all the shorter ones that it shares a stretch with."""
+    """Give each arc a level, above all shorter arcs that overlap with it."""
     levels: dict[int, int] = {}
     for word, (left, right) in sorted(spans.items(), key=lambda item: (item[1][1] - item[1][0], item[0])):
         below = (levels[w] for w in levels if spans[w][0] <= right and left <= spans[w][1])
@@ -96,7 +96,7 @@ def _levels(spans: dict[int, tuple[float, float]]) -> dict[int, int]:
 
 
 def down(arcs: Arcs) -> list[list[Piece]]:
-    """One line a word with its number, tag, relation and head; the tree stands to the left, growing rightwards."""
+    """Draw one line per word: its number, tag, relation and head. The tree stands to the left."""
     n = len(arcs.words)
     depths = _depths(arcs.heads)
     step = 2

@@ -45,7 +45,7 @@ class Packed:
 
 
 def table(packed: Packed, limit: int) -> list[list[Piece]]:
-    """Nodes from the top down, each with its edges and their scores; a mark shows those of the best tree.
+    """List the nodes from the top down, each with its edges and their scores. A mark shows those of the best tree.
 
     Stops after `limit` edges; the last line then says how many are not shown.
     """
@@ -77,7 +77,7 @@ def table(packed: Packed, limit: int) -> list[list[Piece]]:
 
 
 def picture(packed: Packed, metric: Metric) -> Drawing:
-    """Words in a row, every node above the middle of its words and above all that is below it."""
+    """Draw words in a row, and each node above the middle of its words and above all nodes below it."""
     n = len(packed.labels)
     levels = [0] * n
     for node in range(n):

@@ -97,7 +97,7 @@ class Drawing:
 
 
 def stacked(drawings: Sequence[Drawing], gap: float) -> Drawing:
-    """Drawings below each other, that many rows apart.
+    """Put drawings below each other, `gap` rows apart.
 
     >>> both = stacked([Drawing(5, 1, [Text(0, 0, "a", "word")]), Drawing(9, 1, [Text(0, 0, "b", "word")])], 2)
     >>> both.width, both.height, [shape.y for shape in both.shapes]

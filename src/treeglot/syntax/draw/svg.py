@@ -110,7 +110,7 @@ def _written(
 
 
 def _branch(branch: Branch) -> Iterable[str]:
-    """From below the label, along a bar, down to each child; corners are rounded."""
+    """Draw lines from below the label, along a bar, down to each child. Corners are rounded."""
     x, y = _x(branch.x), _baseline(branch.y) + 5
     bar = _baseline(branch.y) + 0.55 * ROW
     stroke = INK[branch.role][0] if branch.group is None else group_colour(branch.group)
@@ -126,7 +126,7 @@ def _branch(branch: Branch) -> Iterable[str]:
 
 
 def _arc(arc: Arc) -> Iterable[str]:
-    """A curve with an arrow's head at the dependent, and its name on a patch of paper at the top."""
+    """Draw a curve with an arrowhead at the dependent, and the relation on a patch of paper at the top."""
     head, dependent = _x(arc.head), _x(arc.dependent)
     top, foot = _baseline(arc.y), _baseline(arc.foot) - SIZE - 3
     middle = (head + dependent) / 2
@@ -149,7 +149,7 @@ def _arc(arc: Arc) -> Iterable[str]:
 
 
 def _fan(fan: Fan) -> str:
-    """A dot below the head, curves from it to the tails; its name shows when the mouse is on it."""
+    """Draw a dot below the head, and curves from it to the tails. The name shows under the mouse."""
     x, y = _x(fan.x), _baseline(fan.y) + 5
     dot_x, dot_y = x + fan.shift, y + 0.6 * ROW
     stroke, width = (INK["strong"][0], 2) if fan.role == "strong" else (PALE, 1)
@@ -173,7 +173,7 @@ def _square(square: Square) -> str:
 
 
 def _band(band: Band) -> str:
-    """A bracket that is open upwards."""
+    """Draw a bracket that is open upwards."""
     left, right, y = _n(_x(band.left)), _n(_x(band.right)), _baseline(band.y) - 0.4 * ROW
     path = f"M{left} {_n(y - 5)}V{_n(y)}H{right}V{_n(y - 5)}"
     line = f'fill="none" stroke="{group_colour(band.group)}" stroke-width="{4 if band.bold else 1.5}"'

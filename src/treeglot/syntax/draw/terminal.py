@@ -50,7 +50,7 @@ class Screen:
         return printable(text).encode(self.encoding, "backslashreplace").decode(self.encoding)
 
     def glyphs(self, text: str) -> str:
-        """Lines and marks, in plain characters where the encoding has no others."""
+        """Replace lines and marks by plain characters if the encoding has no others."""
         try:
             text.encode(self.encoding)
         except UnicodeEncodeError:
@@ -58,7 +58,7 @@ class Screen:
         return text
 
     def line(self, pieces: Iterable[Piece]) -> str:
-        """The pieces side by side, coloured if that is wanted."""
+        """Join the pieces of a line, with colours if the terminal has them."""
         parts = []
         for piece in pieces:
             text = self.glyphs(piece.text)
@@ -70,31 +70,31 @@ class Canvas:
     """A grid of characters, on which lines join where they meet."""
 
     def __init__(self) -> None:
-        """Begins empty and grows."""
+        """Begin empty. The canvas grows."""
         self._joints: dict[int, dict[int, int]] = {}  # row → column → directions
         self._texts: dict[int, dict[int, Piece]] = {}  # row → first column → text
 
     def horizontal(self, row: int, first: int, last: int) -> None:
-        """A line along a row, ends included."""
+        """Draw a line along a row, ends included."""
         joints = self._joints.setdefault(row, {})
         for column in range(first, last + 1):
             bits = (RIGHT if column < last else 0) | (LEFT if column > first else 0)
             joints[column] = joints.get(column, 0) | bits
 
     def vertical(self, column: int, first: int, last: int) -> None:
-        """A line along a column, ends included."""
+        """Draw a line along a column, ends included."""
         for row in range(first, last + 1):
             joints = self._joints.setdefault(row, {})
             bits = (DOWN if row < last else 0) | (UP if row > first else 0)
             joints[column] = joints.get(column, 0) | bits
 
     def join(self, row: int, column: int, directions: int) -> None:
-        """A line's end that reaches out of its cell."""
+        """Draw the end of a line that reaches out of its cell."""
         joints = self._joints.setdefault(row, {})
         joints[column] = joints.get(column, 0) | directions
 
     def text(self, row: int, column: int, text: str, role: Role) -> None:
-        """Text from `column` on, over any line."""
+        """Write text from `column` on, over any line."""
         self._texts.setdefault(row, {})[column] = Piece(text, role)
 
     def lines(self) -> list[list[Piece]]:

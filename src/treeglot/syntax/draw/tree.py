@@ -18,7 +18,7 @@ class Outline:
     groups: Sequence[int] = ()  # by node: the number of its group, if groups are shown
 
     def group(self, node: int) -> int | None:
-        """What a node belongs to."""
+        """The group of a node, which has one colour."""
         return self.groups[node] if self.groups else None
 
     def children(self, node: int) -> list[int]:
@@ -39,7 +39,7 @@ class Outline:
         return self.sizes[node] == 2
 
     def role(self, node: int) -> Role:
-        """How its label is drawn."""
+        """How the label of a node is drawn."""
         return "word" if self.is_leaf(node) else "tag" if self.is_tag(node) else "label"
 
 
@@ -55,7 +55,7 @@ def depth(outline: Outline) -> int:
 
 
 def across(outline: Outline, metric: Metric) -> Drawing:
-    """Words in a row, tags in the row above, every other node above its highest child.
+    """Draw words in a row, tags in the row above, and every other node above its highest child.
 
     Each subtree has a range of x to itself, so nothing overlaps, and a line to a low child passes only above it.
     """

@@ -43,12 +43,12 @@ _NOUNS = {
 
 
 class Records(Iterator[T], Generic[T]):
-    """The values of a file, read as they are asked for."""
+    """The values of a file, read as they are needed."""
 
     def __init__(
         self, path: PathLike, format: Format[T], skip_bad: bool, options: dict[str, Any], holes: bool = False
     ) -> None:
-        """With `holes`, a bad record that was skipped is None; without, it is left out."""
+        """With `holes`, a bad record that was skipped becomes None. Otherwise it is left out."""
         self.file = _printable(path)
         self._path, self._format = path, format
         self._open = partial(format.open_reader, self.file, skip_bad, options)
@@ -63,12 +63,12 @@ class Records(Iterator[T], Generic[T]):
 
     @property
     def skipped(self) -> int:
-        """How many bad records have been skipped so far."""
+        """The number of bad records that were skipped so far."""
         return self._reader.skipped
 
     @property
     def problems(self) -> list[FormatError]:
-        """The errors of the first hundred of them."""
+        """The errors of the first hundred bad records."""
         return [FormatError(self.file, line, problem) for line, problem in self._reader.problems]
 
     def line_of(self, number: int) -> int:
@@ -100,7 +100,7 @@ class Records(Iterator[T], Generic[T]):
 
 
 def find_format(path: PathLike, format: str | None = None) -> Format[Any]:
-    """The format called `format`, or else the one that the suffix of `path` names, compression aside.
+    """Find the format called `format`, or the one that the suffix of `path` names. Compression is ignored.
 
     >>> find_format("train.zh.forest.xz").name
     'egret'
@@ -172,9 +172,9 @@ def read_text(path: PathLike, *, skip_bad: bool = False) -> Records[list[str]]:
 
 
 def read_parallel(*files: PathLike | tuple[PathLike, str], skip_bad: bool = False) -> Iterator[tuple[Any, ...]]:
-    """The values of several files side by side; a file is a path, or a path and the name of its format.
+    """Yield the values of several files side by side. A file is a path, or a path and the name of its format.
 
-    Files with different numbers of records are an error. With `skip_bad`, a place where any of them is bad is left out.
+    Files with different numbers of records are an error. With `skip_bad`, a place where one of them is bad is left out.
     """
     pairs = [file if isinstance(file, tuple) else (file, None) for file in files]
     readers = [Records(path, find_format(path, format), skip_bad, {}, holes=True) for path, format in pairs]
@@ -225,7 +225,7 @@ def write(path: PathLike, values: Iterable[Any], format: str | None = None, **op
 def encode_values(
     path: PathLike, values: Iterable[Any], format: str | None = None, first: int = 0, **options: Any
 ) -> Iterator[bytes]:
-    """The records of a file with these values, as `write` writes them, if `first` others precede them."""
+    """Encode values as `write` does, if `first` others precede them."""
     chosen = find_format(path, format)
     if first and "first" in chosen.write_options:
         options["first"] = first + 1

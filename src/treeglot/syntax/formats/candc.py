@@ -30,7 +30,7 @@ class UnknownRelationWarning(UserWarning):
 
 
 class CandC(LineRecords[Dependency]):
-    """Blocks of lines, an empty line after each; the line `<c> …` has the tokens."""
+    """Reads blocks of lines, with an empty line after each. The line `<c> …` has the tokens."""
 
     def __init__(self, file: str, skip_bad: bool, roots: str = "") -> None:
         super().__init__(file, skip_bad)
@@ -40,7 +40,7 @@ class CandC(LineRecords[Dependency]):
         self._lines: list[tuple[int, str]] = []
 
     def take(self, number: int, line: str) -> Iterator[Dependency | BadRecordError]:
-        """The sentence that the line ends, if it is empty."""
+        """Yield the sentence that this line ends, if the line is empty."""
         if line.startswith("#"):
             return
         if line.strip():
@@ -49,7 +49,7 @@ class CandC(LineRecords[Dependency]):
         yield from self.end(number)
 
     def end(self, number: int) -> Iterator[Dependency | BadRecordError]:
-        """The sentence at hand."""
+        """Yield the last sentence."""
         lines, self._lines = self._lines, []
         if not lines:
             return
@@ -59,7 +59,7 @@ class CandC(LineRecords[Dependency]):
             yield bad
 
     def _other(self, line: int) -> Dependency | None:
-        """The tree of the sentence among the roots."""
+        """The tree that the file of roots has for this sentence."""
         if self._roots is None:
             return None
         self._sentences += 1
@@ -68,7 +68,7 @@ class CandC(LineRecords[Dependency]):
         return found
 
     def report(self) -> None:
-        """Says which relations are unknown; refuses roots of more sentences than there are."""
+        """Report unknown relations. Refuse roots for more sentences than there are."""
         if self._roots is not None and next(self._roots, None) is not None:
             raise FormatError(self.file, 0, f"has {self._sentences} sentences; the roots are those of more")
         if self.unknown:

@@ -29,7 +29,7 @@ class UnknownPredicateWarning(UserWarning):
 
 
 class _Sentences(LineRecords[Dependency]):
-    """The common part of both notations: from pieces of a sentence to its dependencies; unknown types are counted."""
+    """The common part of both notations: turns the parts of a sentence into dependencies, and counts unknown types."""
 
     def __init__(self, file: str, skip_bad: bool, heads: str) -> None:
         super().__init__(file, skip_bad)
@@ -39,13 +39,13 @@ class _Sentences(LineRecords[Dependency]):
         self.unknown: Counter[str] = Counter()
 
     def finished(self, sentence: PredicateSentence) -> Dependency:
-        """The dependencies of a sentence; one that could not be parsed has no words."""
+        """The dependencies of a sentence. A sentence that could not be parsed has no words."""
         dependency, unknown = sentence.to_dependency(self.semantic)
         self.unknown.update(unknown)
         return dependency
 
     def report(self) -> None:
-        """Says which predicates are unknown."""
+        """Report unknown predicates."""
         if self.unknown:
             names = ", ".join(f"{name} ({count})" for name, count in sorted(self.unknown.items()))
             total = sum(self.unknown.values())
@@ -57,7 +57,7 @@ class _Sentences(LineRecords[Dependency]):
 
 
 class EnjuXml(_Sentences):
-    """Sentences as XML elements, one after another, each from its line to the line where it ends."""
+    """Reads sentences that are XML elements, one after another."""
 
     def __init__(self, file: str, skip_bad: bool, heads: str = "syntactic") -> None:
         super().__init__(file, skip_bad, heads)
@@ -66,7 +66,7 @@ class EnjuXml(_Sentences):
         self._size = 0
 
     def take(self, number: int, line: str) -> Iterator[Dependency | BadRecordError]:
-        """The sentences that end in the line."""
+        """Yield the sentences that end in the line."""
         for part in _parts(line):
             if self._text and re.match(r"\s*<sentence\b", part):
                 yield BadRecordError(self._begun, "the sentence that begins here has no </sentence>")
@@ -97,13 +97,13 @@ class EnjuXml(_Sentences):
                 self._text.clear()
 
     def end(self, number: int) -> Iterator[Dependency | BadRecordError]:
-        """Refuses a sentence that does not end."""
+        """Refuse a sentence that does not end."""
         if self._text:
             yield BadRecordError(self._begun, "the file ends inside the sentence that begins here")
 
 
 def _parts(line: str) -> list[str]:
-    """A line, cut after each end of a sentence."""
+    """Split a line after each end of a sentence."""
     out, at = [], 0
     for match in _END.finditer(line):
         out.append(line[at : match.end()])
@@ -195,7 +195,7 @@ def _token(attributes: dict[str, str], word: str, bad: Callable[[str], BadRecord
 
 
 class EnjuStandOff(_Sentences):
-    """Lines BEGIN, END, element and attributes, between tabs; offsets are characters of the text beside it."""
+    """Reads lines with BEGIN, END, element and attributes, separated by tabs. Offsets count characters of the text."""
 
     def __init__(self, file: str, skip_bad: bool, text: str = "", heads: str = "syntactic") -> None:
         super().__init__(file, skip_bad, heads)
@@ -210,7 +210,7 @@ class EnjuStandOff(_Sentences):
         self._bad = False  # whether lines are left out up to the next sentence
 
     def take(self, number: int, line: str) -> Iterator[Dependency | BadRecordError]:
-        """The sentence that ends before the line, if the line begins another."""
+        """Yield the sentence that ends before this line, if the line begins another."""
         try:
             found = self._annotation(number, line)
             if found is None:
@@ -233,7 +233,7 @@ class EnjuStandOff(_Sentences):
             self._sentence, self._bad = None, True  # up to the next sentence
 
     def end(self, number: int) -> Iterator[Dependency | BadRecordError]:
-        """The last sentence."""
+        """Yield the last sentence."""
         sentence, self._sentence = self._sentence, None
         if sentence is None:
             return

@@ -60,12 +60,12 @@ class Format(Generic[T]):
         return tuple(inspect.signature(self.writer).parameters) if self.writer else ()
 
     def open_reader(self, file: str, skip_bad: bool, options: dict[str, Any]) -> CoreReader[T]:
-        """A reader of the file called `file` (in messages), with `options` checked."""
+        """Make a reader of the file called `file` (in messages), with `options` checked."""
         self._check(options, self.read_options)
         return self.reader(file, skip_bad, **options)
 
     def open_writer(self, options: dict[str, Any]) -> Callable[[T], str]:
-        """A function from a value to its text, with `options` checked."""
+        """Make a function from a value to its text, with `options` checked."""
         if self.writer is None:
             raise UsageError(f"{self.name} is a format of another program: it can be read, not written")
         self._check(options, self.write_options)

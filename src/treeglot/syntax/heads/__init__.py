@@ -25,7 +25,7 @@ def names() -> list[str]:
 
 
 def load(table: PathLike) -> HeadTable:
-    """A head table by name, or from a file of your own; anything wrong in it is a `FormatError`.
+    """Load a head table by name, or from a file of your own. A mistake in it raises `FormatError`.
 
     >>> load("english").head_child("NP", ["DT", "NN", "CC", "NN"])
     1

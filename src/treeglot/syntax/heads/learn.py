@@ -32,7 +32,7 @@ class LearntHeads:
 
 
 def learn_heads(pairs: Iterable[tuple[Tree, Dependency]], name: str = "learnt.heads") -> LearntHeads:
-    """The head table that best gives the dependencies of trees; `name` is the table's in messages.
+    """Learn the head table that best reproduces the dependencies of trees. Messages call it `name`.
 
     Each rule is a list of steps that make no mistake, as far as there are such steps. So the learnt table reproduces
     all dependencies that some head table can produce.
