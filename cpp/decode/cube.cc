@@ -106,13 +106,12 @@ std::uint64_t hash_words(const std::byte* bytes, std::size_t size) {
 class CubeSearch {
  public:
   CubeSearch(const TranslationForest& forest, const Scorer& scorer, const SearchOptions& options)
-      : forest_(forest), scorer_(scorer), options_(options), groups_(forest.graph.nodes()) {
-    if (options.pop_limit > 0) rank_nodes();
-  }
+      : forest_(forest), scorer_(scorer), options_(options), groups_(forest.graph.nodes()) {}
 
   SearchForest run() {
     count_search(SearchCount::searches, 1);
     if (options_.time_limit > 0) deadline_ = thread_seconds() + options_.time_limit;
+    if (options_.pop_limit > 0) rank_nodes();
     for (NodeId node = 0; node < forest_.graph.nodes(); ++node) expand(node);
     if (forest_.graph.goal() != kNoNode && groups_[forest_.graph.goal()].size() > 0)
       out_.goal = groups_[forest_.graph.goal()].begin;

@@ -13,7 +13,7 @@
 namespace treeglot {
 
 struct SearchOptions {
-  std::uint32_t pop_limit = 200;  // hypotheses evaluated per node; 0: all of them, the search is exact
+  std::uint32_t pop_limit = 200;  // hypotheses popped at a node, by its rank; 0: all of them, the search is exact
   std::uint32_t beam = 0;         // hypotheses kept per node after recombination; 0: all
   float threshold = 0;            // those kept score within this of the node's best (natural log); 0: all
   double time_limit = 0;          // seconds of CPU, after which a node's first hypotheses are all; 0: none

@@ -110,6 +110,10 @@ std::vector<float> node_ranks(const Hypergraph& graph, std::span<const double> s
   std::vector<float> sorted = best;
   std::ranges::sort(sorted, std::greater());
   for (float& score : best) {
+    if (score == Viterbi::zero()) {  // in no derivation
+      score = 1;
+      continue;
+    }
     const auto better = std::ranges::lower_bound(sorted, score, std::greater()) - sorted.begin();
     score = static_cast<float>(better) / static_cast<float>(graph.nodes());
   }

@@ -110,7 +110,7 @@ void check_total(double log_total);
 std::vector<double> posteriors(const Hypergraph& graph, std::span<const double> scores);
 
 // By node: the share of all nodes that have a better derivation of the goal. A node's derivation here is the best one
-// that it is in; a node in none comes after all that are in some.
+// that it is in; a node in none has 1.
 std::vector<float> node_ranks(const Hypergraph& graph, std::span<const double> scores);
 
 }  // namespace treeglot

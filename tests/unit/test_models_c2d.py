@@ -18,6 +18,7 @@ from treeglot.lm import load_dependency
 from treeglot.models import load, train
 from treeglot.models.c2d import C2D_KINDS
 from treeglot.models.kinds import find_kind
+from treeglot.models.learn import Learner
 from treeglot.rules.find import ill_formed_phrases
 from treeglot.syntax import Alignment, heads, write
 from treeglot.syntax.constituents import to_dependencies
@@ -148,6 +149,15 @@ def test_phrases_are_parsed_by_commands(corpus: Path, tmp_path: Path, capsys: py
     assert all(found.text for found in model.translate_batch(model.read(corpus / "zh.forest.jsonl")))
     assert main(["analyse", "ill-formed", str(corpus)]) == 2
     assert "has no rules.parquet" in capsys.readouterr().err
+    Path(f"{phrases}.conllu").unlink()  # a model learns without it
+    assert Learner(model).rules.options.phrase_dependencies is None
+    assert Learner(model).options.extract.phrase_dependencies is not None
+    capsys.readouterr()
+    again = [*map(str, command), "--out", str(tmp_path / "again"), "--set"]
+    for kind, problem in (("c2d", "and there is no such file"), ("c2s", "they are of rules that keep structures")):
+        assert main(["train", kind, *again[2:], f"extract.phrase_dependencies={phrases}.conllu"]) == 2
+        assert f"extract.phrase_dependencies is {phrases}.conllu" in (said := capsys.readouterr().err)
+        assert problem in said
 
 
 def test_bad_corpora_are_refused(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -159,6 +159,12 @@ def test_without_a_file() -> None:
         from_table(Search, {"pop_limit": "x"})
 
 
+def test_nothing_as_json_has_it() -> None:
+    assert from_table(Model, {"name": "a", "file": None}).file is None
+    with pytest.raises(UsageError, match="pop_limit is none, .*; expected an integer"):
+        from_table(Search, {"pop_limit": None})
+
+
 def test_docs_table() -> None:
     assert options_table(Search).splitlines()[2:] == [
         "| `pop_limit` | an integer, at least 1 | 200 | hypotheses popped per node |",

@@ -93,10 +93,12 @@ def test_a_cluster_gives_the_bytes_of_one_machine_when_an_executor_dies(
     options = find_kind("t2t-fuzzy").options(lm_order=2)
     given = files(corpus, "source_trees", "target_trees")
     train("t2t-fuzzy", given, tmp_path / "here", options)
-    train("t2t-fuzzy", given, tmp_path / "there", options, engine=cluster)
+    there = tmp_path / "ä {b}[c] %20" / "there"
+    there.parent.mkdir()
+    train("t2t-fuzzy", given, there, options, engine=cluster)
     for name in ("rules.parquet", "rules.table", "lm.bin"):
-        assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes(), name
-    assert not list(tmp_path.glob(".*"))
+        assert (tmp_path / "here" / name).read_bytes() == (there / name).read_bytes(), name
+    assert not list(tmp_path.glob(".*")) and not list(there.parent.glob(".*"))
 
 
 @pytest.mark.filterwarnings("ignore")

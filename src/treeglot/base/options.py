@@ -395,6 +395,8 @@ def _value(value: Any, kind: Any, key: Key, base: Any = None) -> Any:
     if origin is Annotated:
         return _value(value, arguments[0], key, base)
     if origin in (Union, types.UnionType):
+        if value is None and types.NoneType in arguments:  # as JSON has it; TOML has no such value
+            return None
         for choice in arguments:
             if choice is not types.NoneType and _fits(value, choice):
                 return _value(value, choice, key, base)

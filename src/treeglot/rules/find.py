@@ -97,6 +97,9 @@ def ill_formed_phrases(rules: PathLike) -> list[str]:
     marked = "len(string_split(structure, ' ')) = len(string_split(target, ' ')) + 1"
     connection = duckdb.connect()
     try:
+        [kept] = connection.execute("SELECT count(structure) FROM read_parquet(?)", [str(rules)]).fetchone() or (0,)
+        if not kept:
+            raise FormatError(str(rules), 0, "has no dependency structures; expected those of a c2d model")
         query = f"SELECT DISTINCT target FROM read_parquet(?) WHERE variables = 0 AND {marked} ORDER BY target"
         rows = connection.execute(query, [str(rules)]).fetchall()
     finally:

@@ -61,6 +61,21 @@ class GhkmOptions(Options):
         if self.structure and not self.well_formed:
             raise OptionError("structure is kept only of well-formed rules: set well_formed too", ("structure",))
 
+    def check(self, table: str = "") -> None:
+        """Refuse dependencies of phrases for rules without them, and a file that is not there.
+
+        `table` is where a user finds the options, for the message.
+        """
+        path = self.phrase_dependencies
+        if path is None:
+            return
+        name, key = f"{table}phrase_dependencies", (*table.split(".")[:-1], "phrase_dependencies")
+        if not self.structure or self.phrases != "all":
+            problem = f"{name} is {path}; they are of rules that keep structures and have all phrases"
+            raise UsageError(f"{problem}, such as those of c2d", key)
+        if not path.is_file():
+            raise UsageError(f"{name} is {path}, and there is no such file; expected dependencies of phrases", key)
+
 
 RULE_SETS = {
     "c2s": GhkmOptions(),
@@ -78,7 +93,8 @@ def ghkm(pairs: Iterable[Pair], options: GhkmOptions, threads: int) -> Extractin
 
     Target dependencies are needed for well-formed rules and phrases.
     """
-    parsed = [] if options.phrase_dependencies is None else _phrase_trees(options.phrase_dependencies, options)
+    options.check()
+    parsed = [] if options.phrase_dependencies is None else _phrase_trees(options.phrase_dependencies)
     found = collect(pairs, prune=options.prune, threads=threads)
     trees = found.target_dependencies
     if trees is None and (options.well_formed or options.phrases == "well-formed"):
@@ -89,11 +105,8 @@ def ghkm(pairs: Iterable[Pair], options: GhkmOptions, threads: int) -> Extractin
     return Extracting(core, labels=options.structure, roots=True)
 
 
-def _phrase_trees(path: Path, options: GhkmOptions) -> list[Dependency]:
+def _phrase_trees(path: Path) -> list[Dependency]:
     """The trees of phrases without crossing arcs. A phrase with a cycle, or a word without a head, has none."""
-    if not options.structure or options.phrases != "all":
-        problem = f"phrase_dependencies is {path}; they are of rules that keep structures and have all phrases"
-        raise UsageError(f"{problem}, such as those of c2d", ("phrase_dependencies",))
     found = []
     for number, tree in enumerate(read_dependencies(path), 1):
         if len(tree) and not tree.tags:

@@ -15,6 +15,7 @@ from treeglot.corpus.pairs import Pair
 from treeglot.rules.columns import Buffers
 from treeglot.rules.corrections import ANY, BAR, Correction
 from treeglot.rules.extract import EXTRACTORS, MEMORY
+from treeglot.rules.ghkm import GhkmOptions
 from treeglot.rules.hiero import HieroOptions
 from treeglot.rules.table import TEXT
 
@@ -57,6 +58,8 @@ class RuleLearner:
             self.options = replace(
                 options, max_phrase=longest, max_symbols=longest, max_nonterminals=0, phrase_loose_target=-1
             )
+        elif isinstance(options, GhkmOptions):  # a taught pair's own dependencies serve, wherever that file is now
+            self.options = replace(options, phrase_dependencies=None)
         dense = table.features[: table.dense_features]
         self.columns = {name: dense.index(name) for name in PROBABILITIES if name in dense}
         self.least = LeastProbabilities(table, *map(self.columns.get, PROBABILITIES))

@@ -92,6 +92,9 @@ def extract_in_parts(
     the parts that it makes at once share them. The other arguments are those of `extract`.
     """
     adapter, options = find_extractor(extractor, options)
+    # Machines of an engine work in other folders.
+    files = {name: Path(path).resolve() for name, path in file_options(type(options), vars(options)).items()}
+    options = dataclasses.replace(options, **files)
     folder = Path(folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "extraction.json").unlink(missing_ok=True)
@@ -109,10 +112,7 @@ def extract_in_parts(
         len(shards) == 1,
         memory // at_once,
         max(1, threads // at_once),
-        tuple(
-            blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()
-            for path in file_options(type(options), vars(options)).values()
-        ),
+        tuple(blake2b(path.read_bytes(), digest_size=16).hexdigest() for path in files.values()),
     )
     if empty.keyed:
         found = engine.map(find_keys, shared, shards)

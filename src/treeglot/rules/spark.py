@@ -16,7 +16,6 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
-from uuid import uuid4
 
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.shards import R, S, T
@@ -81,7 +80,8 @@ class Spark:
 
         session = self.session
         first = next(path for paths in files.values() for path in paths)
-        folder = first.resolve().parent / f".spark-{uuid4().hex}"
+        folder = first.resolve().parent / ".spark"
+        shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed
         alive = []
         try:
             with self._naming_errors("scoring the rules"):
@@ -89,12 +89,12 @@ class Spark:
                     session.read.parquet(*(_path(path) for path in paths)).createOrReplaceTempView(name)
                 for i, statement in enumerate(statements):
                     rows = folder / statement.name
-                    session.sql(statement.sql).write.parquet(rows.as_uri(), compression="zstd")
+                    session.sql(statement.sql).write.parquet(f"file:{rows}", compression="zstd")
                     session.read.parquet(_path(rows)).createOrReplaceTempView(statement.name)
                     alive.append(statement.name)
                     for name in unread(alive[:-1], statements[i + 1 :]):
                         session.catalog.dropTempView(name)
-                        shutil.rmtree(folder / name)
+                        shutil.rmtree(folder / name, ignore_errors=True)  # what is left goes at the end
                         alive.remove(name)
                     cast("Any", session.sparkContext._jvm).System.gc()  # Spark deletes shuffles that nothing refers to
             for path in sorted(folder.glob(f"{statements[-1].name}/part-*.parquet")):
@@ -255,5 +255,5 @@ def check_master(master: str) -> None:
 
 
 def _path(path: Path) -> str:
-    """A path for Spark, with pattern characters escaped."""
-    return re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path.resolve()))
+    """A path for Spark to read, with pattern characters escaped. Spark takes a URI as it is, so nothing is quoted."""
+    return "file:" + re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path.resolve()))
