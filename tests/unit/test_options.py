@@ -161,7 +161,7 @@ def test_without_a_file() -> None:
 
 def test_nothing_as_json_has_it() -> None:
     assert from_table(Model, {"name": "a", "file": None}).file is None
-    with pytest.raises(UsageError, match="pop_limit is none, .*; expected an integer"):
+    with pytest.raises(UsageError, match=r"pop_limit is none, .*; expected an integer"):
         from_table(Search, {"pop_limit": None})
 
 
