@@ -146,6 +146,7 @@ void bind_syntax_lattice(nb::module_& m) {
       .def("__getstate__", [](const LatticeForest& f) { return std::pair(forest_of(f), lattice_in(f)); })
       .def("__setstate__",
            [](LatticeForest& self, const std::pair<std::shared_ptr<ParseForest>, std::shared_ptr<Lattice>>& state) {
+             if (!state.first || !state.second) throw std::invalid_argument("a state without a forest or a lattice");
              new (&self) LatticeForest(state.first, state.second);
            })
       .def("__repr__", [](const LatticeForest& f) {

@@ -283,3 +283,10 @@ def test_the_command_lattice_helps_with_unknown_words(folder: Path, capsys: pyte
     Path("in.de").write_text("das\n\n")
     assert main(["lattice", "model", "in.de"]) == 0
     assert capsys.readouterr().out == '{"arcs": [[0, 1, "das", 0]]}\n{"arcs": []}\n'
+
+
+def test_a_state_needs_a_forest_and_a_lattice() -> None:
+    empty = LatticeForest.__new__(LatticeForest)
+    for state in ((None, Lattice([])), (None, None)):
+        with pytest.raises(ValueError, match="a state without a forest or a lattice"):
+            empty.__setstate__(state)  # type: ignore[arg-type]
