@@ -22,7 +22,7 @@ from treeglot.cli import main
 from treeglot.decode.constraints import Constraints
 from treeglot.decode.weights import read_weights
 from treeglot.syntax import read, write
-from treeglot.syntax.lattice import Lattice
+from treeglot.syntax.lattice import Lattice, LatticeForest
 from treeglot.text.variants import VariantOptions, word_lattice
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*discount", "ignore::treeglot.lm.train.DiscountWarning")
