@@ -1,4 +1,4 @@
-"""Searches a rule table for rules with given words."""
+"""Searches a rule table: for rules with given words, and for phrases with ill-formed structures."""
 
 from __future__ import annotations
 

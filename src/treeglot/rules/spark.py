@@ -150,7 +150,7 @@ class Spark:
             "spark.ui.showConsoleProgress": "false",
             "spark.executorEnv.PYTHONPATH": path,
             "spark.log.level": "ERROR",
-            "spark.io.compression.codec": "zstd",  # shuffles of a million pairs take half the disk of lz4's
+            "spark.io.compression.codec": "zstd",  # smaller than Spark's lz4: disk is what runs out first
             **self.settings,
         }
         builder = SparkSession.builder.master(self.master).appName("treeglot")
