@@ -4,7 +4,7 @@ from pathlib import Path
 
 from treeglot._core import RuleTable, RuleTableBuilder
 from treeglot.decode import SearchOptions
-from treeglot.models.model import write_model
+from treeglot.models.folder import write_model
 
 NT = 0x80000000
 

@@ -50,9 +50,9 @@ from treeglot.foreign import read_foreign_weights
 from treeglot.foreign.config import decoder_of, read_config
 from treeglot.foreign.input import input_line
 from treeglot.lm.classes import WordClasses
+from treeglot.models.folder import ModelFile
 from treeglot.models.kinds import find_kind
 from treeglot.models.learn import training_options
-from treeglot.models.model import ModelFile
 from treeglot.parse.grammar import read_settings
 from treeglot.parse.kbest import read_tree_lists
 from treeglot.rules.corrections import Corrections

@@ -16,7 +16,7 @@ from treeglot.decode import SearchOptions
 from treeglot.decode.weights import read_weights, write_weights
 from treeglot.lm import compile_ngram, train_ngram
 from treeglot.models import load
-from treeglot.models.model import write_model
+from treeglot.models.folder import write_model
 from treeglot.syntax import Dependency
 
 

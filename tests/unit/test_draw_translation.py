@@ -17,7 +17,7 @@ from treeglot.decode.draw import to_html, used_tree, word_steps
 from treeglot.decode.draw_derivation import boxes, bracketed
 from treeglot.decode.matchers import match_forests
 from treeglot.decode.search import SearchOptions
-from treeglot.models.model import write_model
+from treeglot.models.folder import write_model
 from treeglot.syntax import heads, write
 from treeglot.syntax.draw import page
 from treeglot.syntax.draw.shapes import Text, pixels

@@ -15,8 +15,8 @@ from treeglot.foreign.grammar import write_grammar
 from treeglot.lm import compile_ngram, load_ngram, train_ngram
 from treeglot.models import load as load_model
 from treeglot.models import train as train_model
+from treeglot.models.folder import write_model
 from treeglot.models.kinds import find_kind
-from treeglot.models.model import write_model
 from treeglot.rules.ghkm import GhkmOptions
 from treeglot.syntax import write
 

@@ -14,7 +14,7 @@ from treeglot import _core, sample
 from treeglot.cli import main
 from treeglot.decode import SearchOptions
 from treeglot.lm import compile_ngram, train_ngram
-from treeglot.models.model import write_model
+from treeglot.models.folder import write_model
 from treeglot.parse.adapters import DependencyAdapter
 
 LIMITED = """

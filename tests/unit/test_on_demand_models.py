@@ -20,7 +20,7 @@ from treeglot.decode.constraints import Constraints
 from treeglot.experiment.report import _rules
 from treeglot.foreign.export import export
 from treeglot.models import KINDS, Model, load, train
-from treeglot.models import model as model_module
+from treeglot.models import folder as model_folder
 from treeglot.models.compact import compact
 from treeglot.models.confidence import judge
 from treeglot.models.joint import join
@@ -335,7 +335,7 @@ def test_a_model_in_place_of_the_other_variant_leaves_no_rules_of_it(
         def stop(*given: object) -> None:
             raise KeyboardInterrupt
 
-        patch.setattr(model_module, "_remove_other_rules", stop)
+        patch.setattr(model_folder, "_remove_other_rules", stop)
         with pytest.raises(KeyboardInterrupt):
             put("exact")
     assert (place / "rules.table").is_file()
@@ -374,10 +374,10 @@ def test_a_new_model_waits_for_pairs_that_are_being_added(folder: Path, tmp_path
 
 def test_a_caller_that_has_the_lock_moves_a_new_model_in(folder: Path, tmp_path: Path) -> None:
     place = Path(shutil.copytree(folder / "exact", tmp_path / "model"))
-    (place / model_module.NEXT).mkdir()
-    (place / model_module.NEXT / "note").write_text("new")
+    (place / model_folder.NEXT).mkdir()
+    (place / model_folder.NEXT / "note").write_text("new")
     with changing(place / FACTS):
-        worker = Thread(target=model_module.move_in, args=(place,), kwargs={"locked": True}, daemon=True)
+        worker = Thread(target=model_folder.move_in, args=(place,), kwargs={"locked": True}, daemon=True)
         worker.start()
         worker.join(30)
         assert not worker.is_alive()

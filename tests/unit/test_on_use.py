@@ -21,7 +21,7 @@ from treeglot import FormatError, _core
 from treeglot.decode import SearchOptions, Translator
 from treeglot.lm import NgramModel, compile_ngram
 from treeglot.models import load
-from treeglot.models.model import write_model
+from treeglot.models.folder import write_model
 from treeglot.models.verify import verify_model
 from treeglot.rules import open_table
 from treeglot.web.shelf import open_served

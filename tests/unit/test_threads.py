@@ -21,7 +21,7 @@ from treeglot.base.errors import FormatError
 from treeglot.decode import SearchOptions, Translator
 from treeglot.graph import Builder
 from treeglot.models import load
-from treeglot.models.model import write_model
+from treeglot.models.folder import write_model
 from treeglot.parse import treebank
 from treeglot.parse.parser import ParsingOptions
 from treeglot.rules.hiero import HieroOptions

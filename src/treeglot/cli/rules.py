@@ -61,7 +61,7 @@ def search(model: Path, source: str, target: str, whole: bool, most: int, as_jso
     """List the rules, and then the corrections, that contain some words."""
     from treeglot.base.options import load_options
     from treeglot.cli.output import say, show, show_data
-    from treeglot.models.model import ModelFile
+    from treeglot.models.folder import ModelFile
     from treeglot.rules.corrections import CORRECTIONS, Corrections
     from treeglot.rules.find import find_rules
 

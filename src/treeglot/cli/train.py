@@ -197,7 +197,7 @@ def _train_raw(recipe: Recipe, out: Path, threads: int, memory: str, force: bool
     from treeglot.cli.board import watcher
     from treeglot.experiment import Pipeline, steps_of
     from treeglot.experiment.models import publish_models
-    from treeglot.models.model import move_in
+    from treeglot.models.folder import move_in
     from treeglot.models.train import install_model, refuse_tuned
 
     place = out.resolve()  # on the disk of the folder itself, if that is a link

@@ -30,8 +30,8 @@ from treeglot.corpus.files import MORE_LINKS, SourceFiles
 from treeglot.experiment.text import TextRecipe
 from treeglot.lm.train import HIGHEST_ORDER
 from treeglot.models import Kind
+from treeglot.models.folder import check_lm_names
 from treeglot.models.kinds import find_kind
-from treeglot.models.model import check_lm_names
 from treeglot.parse.adapters import ADAPTERS
 from treeglot.parse.train import MOST_CYCLES
 from treeglot.tune import LoopOptions

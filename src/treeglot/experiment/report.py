@@ -24,8 +24,8 @@ from treeglot.experiment.pipeline import Pipeline, Planned
 from treeglot.experiment.recipe import Recipe, System
 from treeglot.experiment.results import REPORT, Report, load_report
 from treeglot.experiment.step import Input, Output, Step, Task
+from treeglot.models.folder import ModelFile
 from treeglot.models.kinds import find_kind
-from treeglot.models.model import ModelFile
 from treeglot.rules.columns import reading
 from treeglot.syntax.draw.page import DRAWN, SCRIPT, document
 

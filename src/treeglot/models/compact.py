@@ -8,9 +8,9 @@ from pathlib import Path
 from treeglot.base.errors import UsageError
 from treeglot.base.files import PathLike, read_lines, scratch_folder, write_binary
 from treeglot.base.options import load_options
+from treeglot.models.folder import NEXT, ModelFile, move_in
 from treeglot.models.kinds import find_kind
 from treeglot.models.learn import training_options
-from treeglot.models.model import NEXT, ModelFile, move_in
 from treeglot.rules.corrections import CORRECTIONS, Corrections, changing
 from treeglot.rules.merge import Merged, merge_corrections
 from treeglot.rules.provenance import PROVENANCE

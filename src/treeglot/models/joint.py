@@ -33,9 +33,10 @@ from treeglot.decode.matchers import Setup, match_joint
 from treeglot.decode.translator import NEURAL, network_feature
 from treeglot.decode.weights import read_weights
 from treeglot.models.artefacts import CONTEXT, JOINED, SOURCE_HEADS, load_artefacts
+from treeglot.models.folder import ModelFile, check_part_names, move_in, write_model
 from treeglot.models.kind import Kind
 from treeglot.models.kinds import JOINT, find_kind
-from treeglot.models.model import Model, ModelFile, check_part_names, move_in, write_model
+from treeglot.models.model import Model
 from treeglot.models.neural import network_file, without_neural
 from treeglot.models.train import install_model, refuse_tuned
 from treeglot.rules.corrections import CORRECTIONS, Corrections

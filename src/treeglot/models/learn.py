@@ -19,8 +19,8 @@ from treeglot.base.options import options_in
 from treeglot.corpus.pairs import NO_DEPENDENCY, NO_TREE, Pair
 from treeglot.corpus.parses import as_forest
 from treeglot.models.artefacts import ALIGNER, SOURCE_HEADS
+from treeglot.models.folder import move_in
 from treeglot.models.kinds import find_kind
-from treeglot.models.model import move_in
 from treeglot.models.reading import KEPT, with_words
 from treeglot.models.steps import find_step, key_of
 from treeglot.rules.corrections import CORRECTIONS, Correction, Corrections, append, remove_group

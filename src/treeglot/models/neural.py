@@ -218,7 +218,8 @@ def add_neural(folder: PathLike, network: PathLike, *, weight: float = WEIGHT, n
     `neural_NAME.bin`, and its feature is `neural_NAME`. A lexical network is called `lexical` by default. Tune the
     model again afterwards.
     """
-    from treeglot.models.model import ModelFile, check_network_names, load, move_in
+    from treeglot.models.folder import ModelFile, check_network_names, move_in
+    from treeglot.models.model import load
 
     check_network_names([name] if name else [])
     place = Path(folder)

@@ -35,9 +35,10 @@ from treeglot.models.artefacts import (
     write_heads,
     write_training,
 )
+from treeglot.models.folder import NEXT, ModelFile, check_lm_names, move_in, write_model
 from treeglot.models.kinds import JOINT, find_kind
 from treeglot.models.languages import with_heads
-from treeglot.models.model import NEXT, Model, ModelFile, check_lm_names, load, move_in, write_model
+from treeglot.models.model import Model, load
 from treeglot.models.neural import (
     WEIGHT,
     check_learners,

@@ -16,7 +16,7 @@ from pathlib import Path
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.options import unknown
 from treeglot.models import Model, load
-from treeglot.models.model import GLOSSARY_FILE
+from treeglot.models.folder import GLOSSARY_FILE
 from treeglot.rules.corrections import CORRECTIONS
 from treeglot.text.languages import find_languages
 from treeglot.web.languages import candidates, normal

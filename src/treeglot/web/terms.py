@@ -16,7 +16,7 @@ from treeglot.base.errors import TreeglotError
 from treeglot.base.files import write_binary
 from treeglot.base.options import Options, from_table, option, required
 from treeglot.decode.glossary import COLUMNS, Entry, Glossary
-from treeglot.models.model import GLOSSARY_FILE
+from treeglot.models.folder import GLOSSARY_FILE
 from treeglot.rules.corrections import changing
 from treeglot.web.asking import Fields, Json, admit, refuse
 from treeglot.web.own import asked, named, refreshed
