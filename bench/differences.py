@@ -43,8 +43,13 @@ def main() -> None:
     add_option(parser)
     given = parser.parse_args()
     pairs = [read_pair(text) for text in given.pairs]
-    metric, cards = load_cards(given.work, (name for pair in pairs for name in pair), given.test)
-    rows = {name: statistics(metric, given.work, one) for name, one in cards.items()}
+    record(given.json, COLUMNS, compared(given.work, pairs, given.test))
+
+
+def compared(work: Path, pairs: Sequence[tuple[str, str]], test_set: str) -> list[list[Any]]:
+    """A row for each pair of a system and its baseline. The p-values are corrected for all pairs."""
+    metric, cards = load_cards(work, (name for pair in pairs for name in pair), test_set)
+    rows = {name: statistics(metric, work, one) for name, one in cards.items()}
     check_seeds(pairs, rows)
     tests = {pair: compare_means(metric, rows[pair[1]], rows[pair[0]]) for pair in pairs}
     adjusted = holm({f"{a}:{b}": test.p for (a, b), test in tests.items()})
@@ -65,7 +70,7 @@ def main() -> None:
             ]
         )
         print(table[-1])
-    record(given.json, COLUMNS, table)
+    return table
 
 
 def read_pair(text: str) -> tuple[str, str]:

@@ -3,26 +3,33 @@
 python bench/kinds.py recipes/zh-en.toml --data DATA/zh-en --work zh-en --json bench/results/all-kinds.json
 python bench/kinds.py recipes/zh-en.toml --data DATA/zh-en --work zh-en --again hiero,c2s
 
-A run that was ended goes on where it was. `--again` runs some systems once more in a folder of their own, and compares
-the bytes of tables, weights and outputs. Run it on a machine without other work: times are part of the table.
+A run that was ended goes on where it was. `--pairs N` trains on the first N pairs, for systems that are slow with all.
+`--again` runs some systems once more in a folder of their own, and compares the bytes of tables, weights and outputs.
+Run it on a machine without other work: times are part of the table.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from record import add_option, column, record
 
+from treeglot.base.errors import UsageError
+from treeglot.base.files import iterate_lines, write_binary
 from treeglot.cli import main as treeglot
 from treeglot.experiment import load_report
+from treeglot.experiment.recipe import load_recipe
 from treeglot.experiment.results import SPEED, Report
 
+LINES = ("source", "target", "alignments", "source_trees", "target_trees")  # files with a line for each pair
 SCORED = ("rules.table", "weights.txt")  # of a model
 
 
@@ -33,6 +40,7 @@ def main() -> int:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--systems", default="", help="only these, by commas, and the baseline")
+    parser.add_argument("--pairs", type=int, default=0, help="train on so many pairs, the first ones; 0: on all")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--again", default="", help="systems, by commas, that are run once more and compared")
     add_option(parser)
@@ -40,6 +48,8 @@ def main() -> int:
     load = os.getloadavg()[1]
     if load > 1:
         print(f"the load is {load:.1f} before the run: times will be too long", file=sys.stderr)
+    if arguments.pairs:
+        arguments.data.insert(0, first_pairs(arguments.recipe, arguments.data, arguments.work, arguments.pairs))
     if code := run(arguments, arguments.work, arguments.systems):
         return code
     report = load_report(arguments.work)
@@ -55,6 +65,22 @@ def run(arguments: argparse.Namespace, work: Path, systems: str) -> int:
     command += [word for folder in arguments.data for word in ("--data", str(folder))]
     command += ["--threads", str(arguments.threads), *(["--systems", systems] if systems else [])]
     return treeglot(command)
+
+
+def first_pairs(recipe: Path, data: Sequence[Path], work: Path, pairs: int) -> Path:
+    """A folder with the first pairs of the recipe's corpus. Its files need a line for each pair."""
+    corpus = load_recipe(recipe, data).corpus
+    folder = work / f"first-{pairs}"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, path in corpus.given().items():
+        if name not in LINES:
+            raise UsageError(f"corpus.{name} is given; --pairs expects none but {', '.join(LINES)}")
+        lines = list(itertools.islice(iterate_lines(path), pairs))
+        if len(lines) < pairs:
+            raise UsageError(f"{path} has {len(lines)} lines; expected {pairs} or more, because of --pairs")
+        with write_binary(folder / path.name) as stream:
+            stream.writelines(f"{line}\n".encode() for line in lines)
+    return folder
 
 
 def test_path(path: Path | None, test: str) -> Path | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -146,6 +147,24 @@ def grammars(
     trees = {label: "[0 0]" if number == 1 else "[0 0 1]" for label, number in fine_states.items()}
     files = [coarse.files(0, trees), fine.files(1, trees)]
     return coarse, fine, SplitGrammar.read([(f[0], f[1], f[2]) for f in files])
+
+
+def grammar(states: dict[str, int], rules: str, lexicon: str) -> SplitGrammar:
+    """The rules at level 1, all of them with the same probability and without sub-states at level 0."""
+    splits = {label: f"[0 {' '.join(str(s) for s in range(number))}]" for label, number in states.items()}
+    lines = [line.split() for line in rules.splitlines()]
+    coarse = {" ".join(re.sub(r"_\d+$", "_0", field) for field in line[:-1]) for line in lines}
+    levels = [
+        (dict.fromkeys(states, 1), "".join(f"{rule} 0.05\n" for rule in sorted(coarse))),
+        (states, rules),
+    ]
+    read = []
+    for number, (named, its_rules) in enumerate(levels):
+        rows = "".join(f"{label}\t{i}\t{named[label]} {splits[label]}\n" for i, label in enumerate(named))
+        texts = {"states": rows, "rules": its_rules, "lexicon": lexicon}
+        first, second, third = ((f"level{number}.{name}", text.encode()) for name, text in texts.items())
+        read.append((first, second, third))
+    return SplitGrammar.read(read)
 
 
 def posteriors(found: list[Derivation]) -> dict[Edge, float]:

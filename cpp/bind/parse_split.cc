@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "parse/bracket_score.h"
 #include "parse/grammar_text.h"
 #include "parse/parser.h"
+#include "parse/product_parser.h"
 
 namespace treeglot {
 
@@ -22,7 +24,7 @@ inline constexpr auto kFields<ParseOptions> =
     std::tuple{OptionField{"coarse", &ParseOptions::margins},        OptionField{"prune", &ParseOptions::forest_margin},
                OptionField{"most_edges", &ParseOptions::most_edges}, OptionField{"longest", &ParseOptions::longest},
                OptionField{"time_limit", &ParseOptions::seconds},    OptionField{"memory_limit", &ParseOptions::memory},
-               OptionField{"scores", &ParseOptions::scores}};
+               OptionField{"scores", &ParseOptions::scores},         OptionField{"missing", &ParseOptions::missing}};
 
 namespace {
 
@@ -51,8 +53,8 @@ std::tuple<nb::bytes, nb::bytes, nb::bytes> texts(const SplitGrammar& grammar, s
 }
 
 // Parses all sentences by a method of the parser; `keep` makes the value of one result.
-template <class Result, class Parse, class Keep>
-std::vector<Result> all(const SplitParser& parser, Parse parse, const Sentences& sentences, nb::handle given,
+template <class Result, class Parser, class Parse, class Keep>
+std::vector<Result> all(const Parser& parser, Parse parse, const Sentences& sentences, nb::handle given,
                         unsigned threads, Keep keep) {
   const auto options = read_options<ParseOptions>(given);
   const nb::gil_scoped_release release;
@@ -67,20 +69,22 @@ std::vector<Result> all(const SplitParser& parser, Parse parse, const Sentences&
   return out;
 }
 
-using TreeResult = std::tuple<TreePtr, ParseStatus, double>;
-std::vector<TreeResult> trees(const SplitParser& parser, const Sentences& sentences, nb::handle given,
-                              unsigned threads) {
-  return all<TreeResult>(parser, &SplitParser::tree, sentences, given, threads, [](ParsedTree parsed) {
-    return TreeResult{std::make_shared<const Tree>(std::move(parsed.tree)), parsed.status, parsed.log_probability};
+using TreeResult = std::tuple<TreePtr, ParseStatus, double, std::vector<ParseStatus>>;
+template <class Parser>
+std::vector<TreeResult> trees(const Parser& parser, const Sentences& sentences, nb::handle given, unsigned threads) {
+  return all<TreeResult>(parser, &Parser::tree, sentences, given, threads, [](ParsedTree parsed) {
+    return TreeResult{std::make_shared<const Tree>(std::move(parsed.tree)), parsed.status, parsed.log_probability,
+                      std::move(parsed.each)};
   });
 }
 
-using ForestResult = std::tuple<ForestPtr, ParseStatus, double, std::size_t>;
-std::vector<ForestResult> forests(const SplitParser& parser, const Sentences& sentences, nb::handle given,
+using ForestResult = std::tuple<ForestPtr, ParseStatus, double, std::size_t, std::vector<ParseStatus>>;
+template <class Parser>
+std::vector<ForestResult> forests(const Parser& parser, const Sentences& sentences, nb::handle given,
                                   unsigned threads) {
-  return all<ForestResult>(parser, &SplitParser::forest, sentences, given, threads, [](ParsedForest parsed) {
+  return all<ForestResult>(parser, &Parser::forest, sentences, given, threads, [](ParsedForest parsed) {
     return ForestResult{std::make_shared<const ParseForest>(std::move(parsed.forest)), parsed.status,
-                        parsed.log_probability, parsed.cut};
+                        parsed.log_probability, parsed.cut, std::move(parsed.each)};
   });
 }
 
@@ -135,6 +139,7 @@ void bind_parse_split(nb::module_& m) {
   nb::enum_<ParseStatus>(m, "ParseStatus", "How a sentence was parsed.")
       .value("parsed", ParseStatus::parsed, "With the finest grammar.")
       .value("coarser", ParseStatus::coarser, "With a coarser one: the finest has no parse.")
+      .value("fewer", ParseStatus::fewer, "With some of several grammars: the others have no parse.")
       .value("flat", ParseStatus::flat, "Without a parse: a flat tree over tags.")
       .value("late", ParseStatus::late, "The same, because time was up.")
       .value("too_long", ParseStatus::too_long, "The same, because it has too many words.")
@@ -182,10 +187,10 @@ void bind_parse_split(nb::module_& m) {
             new (self) SplitParser(std::move(grammar), finest);
           },
           "grammar"_a, "finest"_a)
-      .def("trees", &trees, "sentences"_a, "options"_a, "threads"_a = 1,
-           "The best tree of each sentence, how it was found, and the sentence's log probability.")
-      .def("forests", &forests, "sentences"_a, "options"_a, "threads"_a = 1,
-           "The same with forests, and how many nodes have more edges than stay.")
+      .def("trees", &trees<SplitParser>, "sentences"_a, "options"_a, "threads"_a = 1,
+           "The best tree of each sentence, how it was found, the sentence's log probability, and an empty list.")
+      .def("forests", &forests<SplitParser>, "sentences"_a, "options"_a, "threads"_a = 1,
+           "The same with forests, and after the log probability how many nodes have more edges than stay.")
       .def(
           "first_pass",
           [](const SplitParser& parser, const std::vector<std::string>& words, double margin,
@@ -198,6 +203,22 @@ void bind_parse_split(nb::module_& m) {
           "words"_a, "margin"_a, "width"_a = nb::none(),
           "The best derivation's log probability at level 0, and the states that it keeps: begin, end, state. For "
           "tests; registers have `width` floats.");
+
+  nb::class_<ProductParser>(m, "ProductParser", "Parses with several grammars together: products of their posteriors.")
+      .def(
+          "__init__",
+          [](ProductParser* self, const std::vector<GrammarPtr>& grammars, const std::vector<std::size_t>& finest) {
+            const std::vector<std::shared_ptr<const SplitGrammar>> given(grammars.begin(), grammars.end());
+            if (std::find(given.begin(), given.end(), nullptr) != given.end())
+              throw std::invalid_argument("found None among the grammars");
+            new (self) ProductParser(given, finest);
+          },
+          "grammars"_a, "finest"_a)
+      .def("trees", &trees<ProductParser>, "sentences"_a, "options"_a, "threads"_a = 1,
+           "The best tree of each sentence, how it was found, its mean log probability, and each grammar's status.")
+      .def("forests", &forests<ProductParser>, "sentences"_a, "options"_a, "threads"_a = 1,
+           "The same with forests, and after the log probability how many nodes have more edges than stay.")
+      .def("lacking", &ProductParser::lacking, "Of each grammar the labels in trees that it lacks and another has.");
   bind_scores(m);
 }
 

@@ -43,6 +43,12 @@ class Limits {
   }
   bool late() const { return limited_ && std::chrono::steady_clock::now() > end_; }
   bool too_large(std::size_t bytes) const { return bytes_ > 0 && bytes > bytes_; }  // a chart of so many
+  // The same for what comes beside something of so many bytes.
+  Limits beside(std::size_t bytes) const {
+    Limits out = *this;
+    if (bytes_ > 0) out.bytes_ = bytes_ > bytes ? bytes_ - bytes : 1;
+    return out;
+  }
 
  private:
   bool limited_;

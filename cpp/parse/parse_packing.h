@@ -25,8 +25,8 @@ namespace treeglot {
 class ParsePacking {
  public:
   // The edges whose best parse is worse than the best of all by `margin` at most; of one node the best `most`. With
-  // `probabilities` forests have conditional log probabilities: those of an edge's rules given their heads, from the
-  // posteriors. `parts` are those of the grammar.
+  // `probabilities` forests may have conditional log probabilities: those of an edge's rules given their heads, from
+  // the posteriors. `parts` are those of the grammar.
   ParsePacking(const SplitGrammar& grammar, std::span<const std::uint8_t> parts, const FineChart& chart, double margin,
                std::size_t most, bool probabilities, const Limits& limits);
 
@@ -35,8 +35,9 @@ class ParsePacking {
   bool is_late() const { return is_late_; }
   // With `drop_root` without the root, if the tree has one node right below it that is no word.
   Tree tree(std::span<const std::string_view> words, bool drop_root) const;
-  // `cut` counts the nodes that have more edges or chains than stay, or are one because a place has too many.
-  ParseForest forest(std::span<const std::string_view> words, std::size_t& cut) const;
+  // With posteriors, or if they were asked for with conditional probabilities. `cut` counts the nodes that have more
+  // edges or chains than stay, or are one because a place has too many.
+  ParseForest forest(std::span<const std::string_view> words, ScoreKind kind, std::size_t& cut) const;
 
  private:
   static constexpr std::uint32_t kNone = MaxRule::kNone;

@@ -36,7 +36,7 @@ Tree ParsePacking::tree(std::span<const std::string_view> words, bool drop_root)
   return builder.finish();
 }
 
-ParseForest ParsePacking::forest(std::span<const std::string_view> words, std::size_t& cut) const {
+ParseForest ParsePacking::forest(std::span<const std::string_view> words, ScoreKind kind, std::size_t& cut) const {
   ForestBuilder builder;
   for (const std::string_view word : words) builder.add_word(word);
   cut = 0;
@@ -63,10 +63,10 @@ ParseForest ParsePacking::forest(std::span<const std::string_view> words, std::s
       tails.clear();
       for (const std::uint32_t tail : edge.tails) tails.push_back(number[tail]);
       if (tails.empty()) tails.push_back(place.begin);
-      builder.add_edge(number[n], tails, probabilities_ ? sum_of(edge) - sums[n] : edge.score);
+      builder.add_edge(number[n], tails, kind == ScoreKind::conditional ? sum_of(edge) - sums[n] : edge.score);
     }
   }
-  return builder.finish(number[top_], probabilities_ ? ScoreKind::conditional : ScoreKind::posterior);
+  return builder.finish(number[top_], kind);
 }
 
 }  // namespace treeglot

@@ -22,8 +22,23 @@ double margin_of(const ParseOptions& options, std::size_t pass) {
 
 }  // namespace
 
-SplitParser::SplitParser(std::shared_ptr<const SplitGrammar> grammar, std::size_t finest)
-    : grammar_(std::move(grammar)), coarse_(*grammar_), parts_(grammar_->parts()) {
+std::unique_ptr<ParseCharts> ChartPool::take() {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty()) return std::make_unique<ParseCharts>();
+  std::unique_ptr<ParseCharts> out = std::move(free_.back());
+  free_.pop_back();
+  return out;
+}
+
+void ChartPool::give_back(std::unique_ptr<ParseCharts> charts) {
+  if (!charts) return;
+  const std::lock_guard lock(mutex_);
+  free_.push_back(std::move(charts));
+}
+
+SplitParser::SplitParser(std::shared_ptr<const SplitGrammar> grammar, std::size_t finest,
+                         std::shared_ptr<ChartPool> pool)
+    : grammar_(std::move(grammar)), coarse_(*grammar_), parts_(grammar_->parts()), pool_(std::move(pool)) {
   if (finest >= grammar_->levels.size())
     throw std::invalid_argument("level " + std::to_string(finest) + " of a grammar that has " +
                                 std::to_string(grammar_->levels.size()));
@@ -47,31 +62,20 @@ SplitParser::SplitParser(std::shared_ptr<const SplitGrammar> grammar, std::size_
   }
 }
 
-void SplitParser::give_back(std::unique_ptr<Scratch> scratch) const {
-  const std::lock_guard lock(mutex_);
-  free_.push_back(std::move(scratch));
-}
-
-std::unique_ptr<SplitParser::Scratch> SplitParser::take_scratch() const {
-  const std::lock_guard lock(mutex_);
-  if (free_.empty()) return std::make_unique<Scratch>();
-  std::unique_ptr<Scratch> out = std::move(free_.back());
-  free_.pop_back();
-  return out;
-}
-
-SplitParser::Passes SplitParser::run(std::span<const std::string_view> words, const ParseOptions& options) const {
-  Passes out{ParseStatus::no_words, kNever, {}, Limits(options.seconds, options.bytes()), nullptr};
+SplitParser::Passes SplitParser::run(std::span<const std::string_view> words, const ParseOptions& options,
+                                     const Limits& limits) const {
+  Passes out{ParseStatus::no_words, kNever, nullptr};
   if (words.empty()) return out;
-  for (std::size_t i = 0; i < words.size(); ++i) out.words.push_back(grammar_->lookup(words[i], i));
   out.status = options.longest > 0 && words.size() > options.longest ? ParseStatus::too_long : ParseStatus::flat;
   if (out.status == ParseStatus::too_long) return out;
-  if (std::find(out.words.begin(), out.words.end(), Symbols::kNone) != out.words.end()) return out;
-  out.scratch = take_scratch();
-  Scratch& scratch = *out.scratch;
+  std::vector<Symbol> known;
+  for (std::size_t i = 0; i < words.size(); ++i) known.push_back(grammar_->lookup(words[i], i));
+  if (std::find(known.begin(), known.end(), Symbols::kNone) != known.end()) return out;
+  out.charts = pool_->take();
+  ParseCharts& charts = *out.charts;
   KeptStates kept(words.size());
   double best = 0.0;
-  switch (scratch.coarse.run(coarse_, out.words, margin_of(options, 0), out.limits, kept, best)) {
+  switch (charts.coarse.run(coarse_, known, margin_of(options, 0), limits, kept, best)) {
     case Outcome::late: out.status = ParseStatus::late; return out;
     case Outcome::too_large: out.status = ParseStatus::too_large; return out;
     case Outcome::no_parse: return out;
@@ -79,10 +83,10 @@ SplitParser::Passes SplitParser::run(std::span<const std::string_view> words, co
   }
   const std::size_t finest = fine_.size() - 1;
   const auto pass = [&](std::size_t level, const KeptStates& states) {
-    const Outcome outcome = scratch.fine.run(fine_[level], out.words, states, out.limits);
+    const Outcome outcome = charts.fine.run(fine_[level], known, states, limits);
     if (outcome == Outcome::late) out.status = ParseStatus::late;
     if (outcome == Outcome::too_large) out.status = ParseStatus::too_large;
-    if (outcome == Outcome::parsed) out.log_probability = scratch.fine.log_probability();
+    if (outcome == Outcome::parsed) out.log_probability = charts.fine.log_probability();
     return outcome;
   };
   // With one level the second pass is over the same states; otherwise over those of level 1, 2, …
@@ -98,7 +102,7 @@ SplitParser::Passes SplitParser::run(std::span<const std::string_view> words, co
     if (outcome != Outcome::parsed) return out;
     if (level < finest) {
       KeptStates finer(words.size());
-      scratch.fine.keep(fine_[level], margin_of(options, level), finer);
+      charts.fine.keep(fine_[level], margin_of(options, level), finer);
       before = std::exchange(kept, std::move(finer));
     }
   }
@@ -123,8 +127,7 @@ SplitParser::FirstPass SplitParser::first_pass(std::span<const std::string_view>
   return out;
 }
 
-// Every word below its likeliest tag, all of them below one node.
-Tree SplitParser::flat(std::span<const std::string_view> words, std::span<const Symbol> known, bool with_root) const {
+Tree SplitParser::flat(std::span<const std::string_view> words, bool with_root) const {
   const Level& level = grammar_->levels[0];
   TreeBuilder builder;
   if (with_root) builder.open(grammar_->shown(grammar_->root));
@@ -132,8 +135,8 @@ Tree SplitParser::flat(std::span<const std::string_view> words, std::span<const 
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::string_view tag = "UNK";
     double likeliest = 0.0;
-    if (known[i] != Symbols::kNone) {
-      for (std::uint32_t t = level.first_tag[known[i]]; t < level.first_tag[known[i] + 1]; ++t) {
+    if (const Symbol known = grammar_->lookup(words[i], i); known != Symbols::kNone) {
+      for (std::uint32_t t = level.first_tag[known]; t < level.first_tag[known + 1]; ++t) {
         if (level.scores[level.tags[t].at] > likeliest) {
           likeliest = level.scores[level.tags[t].at];
           tag = grammar_->shown(level.tags[t].tag);
@@ -149,11 +152,24 @@ Tree SplitParser::flat(std::span<const std::string_view> words, std::span<const 
   return builder.finish();
 }
 
+Tree SplitParser::flat_tree(std::span<const std::string_view> words) const { return flat(words, false); }
+
+ParseForest SplitParser::flat_forest(std::span<const std::string_view> words, ScoreKind scores) const {
+  const ParseForest one = forest_of(flat(words, flat_label_ != grammar_->root));
+  // One tree: its edges' posteriors and their conditional probabilities are 1 alike.
+  return {one.graph(),
+          one.labels(),
+          {one.spans().begin(), one.spans().end()},
+          {one.scores().begin(), one.scores().end()},
+          scores};
+}
+
 ParsedTree SplitParser::tree(std::span<const std::string_view> words, const ParseOptions& options) const {
-  Passes passes = run(words, options);
-  ParsedTree out{Tree(), passes.status, passes.log_probability};
-  if (passes.status == ParseStatus::parsed || passes.status == ParseStatus::coarser) {
-    const ParsePacking parses(*grammar_, parts_, passes.scratch->fine, 0.0, options.most_edges, false, passes.limits);
+  const Limits limits(options.seconds, options.bytes());
+  Passes passes = run(words, options, limits);
+  ParsedTree out{Tree(), passes.status, passes.log_probability, {}};
+  if (has_parse(passes.status)) {
+    const ParsePacking parses(*grammar_, parts_, passes.charts->fine, 0.0, options.most_edges, false, limits);
     if (parses.has_tree()) {
       out.tree = parses.tree(words, drop_root_);
     } else {
@@ -161,33 +177,50 @@ ParsedTree SplitParser::tree(std::span<const std::string_view> words, const Pars
     }
   }
   if (out.tree.empty() && !words.empty()) {
-    out.tree = flat(words, passes.words, false);
+    out.tree = flat_tree(words);
     out.log_probability = kNever;
   }
-  if (passes.scratch) give_back(std::move(passes.scratch));
+  pool_->give_back(std::move(passes.charts));
   return out;
 }
 
 ParsedForest SplitParser::forest(std::span<const std::string_view> words, const ParseOptions& options) const {
-  Passes passes = run(words, options);
-  ParsedForest out{ForestBuilder().finish(kNoNode, ScoreKind::posterior), passes.status, passes.log_probability, 0};
-  if (passes.status == ParseStatus::parsed || passes.status == ParseStatus::coarser) {
-    const ParsePacking parses(*grammar_, parts_, passes.scratch->fine, options.forest_margin, options.most_edges,
-                              options.scores == ScoreKind::conditional, passes.limits);
+  const Limits limits(options.seconds, options.bytes());
+  Passes passes = run(words, options, limits);
+  ParsedForest out{ForestBuilder().finish(kNoNode, ScoreKind::posterior), passes.status, passes.log_probability, 0, {}};
+  if (has_parse(passes.status)) {
+    const ParsePacking parses(*grammar_, parts_, passes.charts->fine, options.forest_margin, options.most_edges,
+                              options.scores == ScoreKind::conditional, limits);
     if (parses.has_tree()) {
-      out.forest = parses.forest(words, out.cut);
+      out.forest = parses.forest(words, options.scores, out.cut);
     } else {
       out.status = parses.is_late() ? ParseStatus::late : ParseStatus::flat;
     }
   }
   if (!out.forest.parsed() && !words.empty()) {
-    const ParseForest one = forest_of(flat(words, passes.words, flat_label_ != grammar_->root));
-    // One tree: its edges' posteriors and their conditional probabilities are 1 alike.
-    out.forest = ParseForest(one.graph(), one.labels(), {one.spans().begin(), one.spans().end()},
-                             {one.scores().begin(), one.scores().end()}, options.scores);
+    out.forest = flat_forest(words, options.scores);
     out.log_probability = kNever;
   }
-  if (passes.scratch) give_back(std::move(passes.scratch));
+  pool_->give_back(std::move(passes.charts));
+  return out;
+}
+
+ParsedBelief SplitParser::belief(std::span<const std::string_view> words, const ParseOptions& options,
+                                 const Limits& limits) const {
+  Passes passes = run(words, options, limits);
+  ParsedBelief out{std::nullopt, passes.status, passes.log_probability, 0};
+  if (has_parse(passes.status)) {
+    const bool probabilities = options.scores == ScoreKind::conditional;
+    const ParsePacking parses(*grammar_, parts_, passes.charts->fine, options.forest_margin, options.most_edges,
+                              probabilities, limits);
+    if (parses.has_tree()) {
+      out.belief = {parses.forest(words, ScoreKind::posterior, out.cut), std::nullopt};
+      if (probabilities) out.belief->probabilities = parses.forest(words, ScoreKind::conditional, out.cut);
+    } else {
+      out.status = parses.is_late() ? ParseStatus::late : ParseStatus::flat;
+    }
+  }
+  pool_->give_back(std::move(passes.charts));
   return out;
 }
 

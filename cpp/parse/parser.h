@@ -14,6 +14,7 @@
 #include "parse/coarse_chart.h"
 #include "parse/coarse_grammar.h"
 #include "parse/fine_chart.h"
+#include "parse/rule_product.h"
 #include "parse/split_grammar.h"
 #include "syntax/forest.h"
 #include "syntax/tree.h"
@@ -31,6 +32,7 @@ struct ParseOptions {
   double seconds = 0.0;
   double memory = 0.0;
   ScoreKind scores = ScoreKind::posterior;  // of forests: posterior or conditional
+  double missing = 10.0;                    // of several grammars: see rule_product.h
 
   std::size_t bytes() const { return static_cast<std::size_t>(std::min(memory, 1e9) * (1 << 30)); }
 };
@@ -38,6 +40,7 @@ struct ParseOptions {
 enum class ParseStatus : std::uint8_t {
   parsed,
   coarser,    // with a coarser level of the grammar: the finest has no parse
+  fewer,      // with some of several grammars: the others have no parse
   flat,       // without a parse: a flat tree over tags
   late,       // the same, because time was up
   too_long,   // the same, because it has too many words
@@ -48,7 +51,8 @@ enum class ParseStatus : std::uint8_t {
 struct ParsedTree {
   Tree tree;
   ParseStatus status = ParseStatus::no_words;
-  double log_probability = 0.0;  // of the sentence under the level that parsed it; −∞ when none did
+  double log_probability = 0.0;   // of the sentence under the level that parsed it; −∞ when none did
+  std::vector<ParseStatus> each;  // of several grammars
 };
 
 struct ParsedForest {
@@ -56,15 +60,50 @@ struct ParsedForest {
   ParseStatus status = ParseStatus::no_words;
   double log_probability = 0.0;
   std::size_t cut = 0;  // nodes that have reached a limit: most_edges, or those of parse_packing.cc
+  std::vector<ParseStatus> each;
 };
+
+// What a grammar believes of a sentence; nothing if it has no parse.
+struct ParsedBelief {
+  std::optional<Belief> belief;
+  ParseStatus status = ParseStatus::no_words;
+  double log_probability = 0.0;
+  std::size_t cut = 0;
+};
+
+struct ParseCharts {
+  CoarseChart coarse;
+  FineChart fine;
+};
+
+// Charts that are not in use, with their memory. Parsers of several threads and grammars may share it.
+class ChartPool {
+ public:
+  std::unique_ptr<ParseCharts> take();
+  void give_back(std::unique_ptr<ParseCharts> charts);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<ParseCharts>> free_;
+};
+
+inline bool has_parse(ParseStatus status) {
+  return status == ParseStatus::parsed || status == ParseStatus::coarser || status == ParseStatus::fewer;
+}
 
 class SplitParser {
  public:
   // Uses the levels up to `finest`. Refuses a root with several states.
-  SplitParser(std::shared_ptr<const SplitGrammar> grammar, std::size_t finest);
+  SplitParser(std::shared_ptr<const SplitGrammar> grammar, std::size_t finest,
+              std::shared_ptr<ChartPool> pool = std::make_shared<ChartPool>());
 
   ParsedTree tree(std::span<const std::string_view> words, const ParseOptions& options) const;
   ParsedForest forest(std::span<const std::string_view> words, const ParseOptions& options) const;
+  // The forest of one of several grammars. Time and memory are limited by `limits` alone.
+  ParsedBelief belief(std::span<const std::string_view> words, const ParseOptions& options, const Limits& limits) const;
+  // The trees and forests of sentences without a parse: every word below its likeliest tag, all of them below one node.
+  Tree flat_tree(std::span<const std::string_view> words) const;
+  ParseForest flat_forest(std::span<const std::string_view> words, ScoreKind scores) const;
   // What the first pass finds: the log probability of the best derivation at level 0 (−∞ without one). Also the states
   // that it keeps over each span.
   struct FirstPass {
@@ -74,23 +113,16 @@ class SplitParser {
   // All widths of registers give the same.
   FirstPass first_pass(std::span<const std::string_view> words, double margin, unsigned width) const;
   const SplitGrammar& grammar() const { return *grammar_; }
+  bool drops_root() const { return drop_root_; }
 
  private:
-  struct Scratch {
-    CoarseChart coarse;
-    FineChart fine;
-  };
   struct Passes {
     ParseStatus status;
     double log_probability;
-    std::vector<Symbol> words;
-    Limits limits;
-    std::unique_ptr<Scratch> scratch;  // its fine chart is the last pass
+    std::unique_ptr<ParseCharts> charts;  // the fine chart is the last pass
   };
-  Passes run(std::span<const std::string_view> words, const ParseOptions& options) const;
-  Tree flat(std::span<const std::string_view> words, std::span<const Symbol> known, bool with_root) const;
-  std::unique_ptr<Scratch> take_scratch() const;
-  void give_back(std::unique_ptr<Scratch> scratch) const;
+  Passes run(std::span<const std::string_view> words, const ParseOptions& options, const Limits& limits) const;
+  Tree flat(std::span<const std::string_view> words, bool with_root) const;
 
   std::shared_ptr<const SplitGrammar> grammar_;
   CoarseGrammar coarse_;
@@ -98,8 +130,7 @@ class SplitParser {
   std::vector<std::uint8_t> parts_;  // by label
   bool drop_root_;                   // the root is called ROOT: trees that have one node below it do not show it
   Symbol flat_label_;                // of flat trees: the root's likeliest child
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Scratch>> free_;
+  std::shared_ptr<ChartPool> pool_;
 };
 
 }  // namespace treeglot

@@ -1122,19 +1122,22 @@ class ParseStatus(enum.Enum):
     coarser = 1
     """With a coarser one: the finest has no parse."""
 
-    flat = 2
+    fewer = 2
+    """With some of several grammars: the others have no parse."""
+
+    flat = 3
     """Without a parse: a flat tree over tags."""
 
-    late = 3
+    late = 4
     """The same, because time was up."""
 
-    too_long = 4
+    too_long = 5
     """The same, because it has too many words."""
 
-    too_large = 5
+    too_large = 6
     """The same, because its chart would take too much memory."""
 
-    no_words = 6
+    no_words = 7
     """An empty sentence: no tree."""
 
 class SplitGrammar:
@@ -1178,18 +1181,38 @@ class SplitParser:
 
     def __init__(self, grammar: SplitGrammar, finest: int) -> None: ...
 
-    def trees(self, sentences: Sequence[Sequence[str]], options: object, threads: int = 1) -> list[tuple[Tree, ParseStatus, float]]:
+    def trees(self, sentences: Sequence[Sequence[str]], options: object, threads: int = 1) -> list[tuple[Tree, ParseStatus, float, list[ParseStatus]]]:
         """
-        The best tree of each sentence, how it was found, and the sentence's log probability.
+        The best tree of each sentence, how it was found, the sentence's log probability, and an empty list.
         """
 
-    def forests(self, sentences: Sequence[Sequence[str]], options: object, threads: int = 1) -> list[tuple[ParseForest, ParseStatus, float, int]]:
-        """The same with forests, and how many nodes have more edges than stay."""
+    def forests(self, sentences: Sequence[Sequence[str]], options: object, threads: int = 1) -> list[tuple[ParseForest, ParseStatus, float, int, list[ParseStatus]]]:
+        """
+        The same with forests, and after the log probability how many nodes have more edges than stay.
+        """
 
     def first_pass(self, words: Sequence[str], margin: float, width: int | None = None) -> tuple[float, list[tuple[int, int, int]]]:
         """
         The best derivation's log probability at level 0, and the states that it keeps: begin, end, state. For tests; registers have `width` floats.
         """
+
+class ProductParser:
+    """Parses with several grammars together: products of their posteriors."""
+
+    def __init__(self, grammars: Sequence[SplitGrammar], finest: Sequence[int]) -> None: ...
+
+    def trees(self, sentences: Sequence[Sequence[str]], options: object, threads: int = 1) -> list[tuple[Tree, ParseStatus, float, list[ParseStatus]]]:
+        """
+        The best tree of each sentence, how it was found, its mean log probability, and each grammar's status.
+        """
+
+    def forests(self, sentences: Sequence[Sequence[str]], options: object, threads: int = 1) -> list[tuple[ParseForest, ParseStatus, float, int, list[ParseStatus]]]:
+        """
+        The same with forests, and after the log probability how many nodes have more edges than stay.
+        """
+
+    def lacking(self) -> list[list[str]]:
+        """Of each grammar the labels in trees that it lacks and another has."""
 
 class BracketCounts:
     """Labelled brackets in common: statistics that add up."""

@@ -496,6 +496,16 @@ def test_the_recipes_of_source_and_target_syntax_are_well_formed(name: str, mode
     assert models <= set(steps)
 
 
+def test_the_recipe_of_phrases_over_all_spans_changes_nothing_else() -> None:
+    recipe = load_recipe(Path(__file__).parents[2] / "recipes/all-spans.toml")
+    systems = {system.name: system for system in recipe.system}
+    wanted = {"extract": {"all_spans": True}, "search": {"crossing_phrases": True}}
+    for kind in ("c2d", "c2s"):
+        assert {systems[name].kind for name in (kind, f"{kind}-all")} == {kind}
+        assert systems[f"{kind}-all"].options == systems[kind].options | wanted
+    assert {"tune c2d-all seed 3", "tune c2s-all seed 3"} <= {step.name for step in steps_of(recipe)}
+
+
 def test_the_recipe_of_compounds_is_well_formed() -> None:
     recipe = load_recipe(Path(__file__).parents[2] / "recipes/compounds.toml")
     assert [(system.name, system.kind) for system in recipe.system] == [

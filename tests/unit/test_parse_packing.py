@@ -1,12 +1,11 @@
 """Forests hold the parses alone: states that exclude each other, chains of unary rules, and what is cut."""
 
 import math
-import re
 from dataclasses import replace
 from itertools import pairwise
 
 from enumeration import tails_of
-from split_grammars import scored_trees
+from split_grammars import grammar, scored_trees
 
 from treeglot._core import SplitGrammar
 from treeglot.parse import ParsingOptions
@@ -14,24 +13,6 @@ from treeglot.parse.parser import GrammarParser
 from treeglot.syntax import FORMATS
 
 EVERYTHING = ParsingOptions(coarse=(math.inf,), prune=math.inf)
-
-
-def grammar(states: dict[str, int], rules: str, lexicon: str) -> SplitGrammar:
-    """The rules at level 1, all of them with the same probability and without sub-states at level 0."""
-    splits = {label: f"[0 {' '.join(str(s) for s in range(number))}]" for label, number in states.items()}
-    lines = [line.split() for line in rules.splitlines()]
-    coarse = {" ".join(re.sub(r"_\d+$", "_0", field) for field in line[:-1]) for line in lines}
-    levels = [
-        (dict.fromkeys(states, 1), "".join(f"{rule} 0.05\n" for rule in sorted(coarse))),
-        (states, rules),
-    ]
-    read = []
-    for number, (named, its_rules) in enumerate(levels):
-        rows = "".join(f"{label}\t{i}\t{named[label]} {splits[label]}\n" for i, label in enumerate(named))
-        texts = {"states": rows, "rules": its_rules, "lexicon": lexicon}
-        first, second, third = ((f"level{number}.{name}", text.encode()) for name, text in texts.items())
-        read.append((first, second, third))
-    return SplitGrammar.read(read)
 
 
 def odd_one_out() -> SplitGrammar:

@@ -24,7 +24,7 @@ from treeglot.cli.parameters import DEBUG, QUIET, expand
 COMMANDS: dict[str, tuple[str, ...]] = {
     "Start here": ("demo", "tour"),
     "Data": ("sample", "align", "align-sentences", "clean", "compounds", "convert", "show"),
-    "Parsing": ("parser train", "parse", "parser eval", "heads learn"),
+    "Parsing": ("parser train", "parser join", "parse", "parser eval", "heads learn"),
     "Language models": (
         "lm train",
         "lm classes",

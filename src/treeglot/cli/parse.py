@@ -32,6 +32,13 @@ def parse(
         MAPPED,
     ],
     text: Annotated[TextFile, typer.Argument(help="Tokenised sentences, one a line; - is standard input.")] = Path("-"),
+    also: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="The folder of a further grammar: trees have the greatest product of all posteriors; may be repeated."
+        ),
+        MAPPED,
+    ] = None,
     out: Out = Path("-"),
     to: Annotated[
         str | None,
@@ -46,7 +53,10 @@ def parse(
     ] = 0,
     report: Annotated[
         NewFile,
-        typer.Option(help="Write a table here: line, words, status, log_probability and cut nodes of each sentence."),
+        typer.Option(
+            help="Write a table here: line, words, status, log_probability and cut nodes of each sentence. With --also "
+            "also the status of each grammar."
+        ),
     ] = None,
     level: Annotated[int | None, typer.Option(help="The finest level used; all by default.")] = None,
     options: ParsingOptions = ParsingOptions(),  # noqa: B008
@@ -54,6 +64,9 @@ def parse(
     master: MasterOption = "",
 ) -> None:
     """Parse tokenised sentences into packed forests, their best trees, or another package's parses.
+
+    With --also, several grammars parse together. They may differ in sub-states, rules and some labels, but not in the
+    label of their root.
 
     Every sentence gets a result. It is a flat tree if there is no parse, or if parsing takes too long. The command ends
     with the number of such sentences and their lines; --report lists every sentence.
@@ -73,6 +86,7 @@ def parse(
             or kbest
             or report is not None
             or level is not None
+            or also
             or options != ParsingOptions(threads=options.threads)
             or engine != "local"
             or master
@@ -89,12 +103,14 @@ def parse(
         if machines is not None:
             refuse_with_spark(report=report)
             alone = replace(options, threads=1)
-            job = ParseShard(str(Path(model).resolve()), alone, level, str(out), format_name, kbest)
+            folders = tuple(str(folder.resolve()) for folder in also or ())
+            job = ParseShard(str(Path(model).resolve()), alone, level, str(out), format_name, kbest, folders)
             _parse_elsewhere(job, text, options.threads, machines)
             return
-    parser = load_parser(model, options, level)
+    parser = load_parser(model, options, level, also or ())
+    _tell_differences(parser)
     parse_all = parser.trees if format_name == "brackets" else parser.forests
-    with _reporting(report) as told:
+    with _reporting(report, bool(parser.also)) as told:
         found = told(track(parse_all(read_text(text)), "parsing", unit="sentences"))
         if kbest:
             _write_lists(out, encode_lists(parser, (parsed.value for parsed in found), kbest))
@@ -107,13 +123,19 @@ def _tell(parser: GrammarParser) -> None:
     (warn if parser.cut or parser.counts.keys() - {"parsed", "no_words"} else say)(parser.summary())
 
 
+def _tell_differences(parser: GrammarParser) -> None:
+    if parser.lacking:
+        warn(parser.differences())
+
+
 def _parse_elsewhere(job: ParseShard, text: Path, threads: int, machines: Machines) -> None:
     """Parse in shards on a cluster."""
     from treeglot.base.shards import RECORDS, in_shards, join, shards_of, state_of
     from treeglot.syntax.formats import read_text
 
     parser, sentences, out = job.open(), read_text(text), Path(job.out)
-    key = state_of(job.model)
+    _tell_differences(parser)
+    key = state_of(job.model, *job.also)
     with (
         Progress("parsing", unit="sentences") as progress,
         in_shards(job, shards_of(sentences, RECORDS), out, machines, key=key, threads=threads, report=say) as parts,
@@ -173,7 +195,7 @@ def _write_lists(out: Path, lists: Iterator[bytes]) -> None:
 
 
 @contextmanager
-def _reporting(path: Path | None) -> Iterator[Callable[[Iterable[Parsed[Any]]], Iterator[Parsed[Any]]]]:
+def _reporting(path: Path | None, several: bool) -> Iterator[Callable[[Iterable[Parsed[Any]]], Iterator[Parsed[Any]]]]:
     """Pass results on and write a line about each. A result without a parse has no log probability."""
     from treeglot.base.files import write_binary
 
@@ -181,12 +203,14 @@ def _reporting(path: Path | None) -> Iterator[Callable[[Iterable[Parsed[Any]]], 
         yield iter
         return
     with write_binary(path) as stream:
-        stream.write(b"line\twords\tstatus\tlog_probability\tcut\n")
+        names = ("line", "words", "status", "log_probability", "cut", *(["each"] if several else []))
+        stream.write("\t".join(names).encode() + b"\n")
 
         def told(found: Iterable[Parsed[Any]]) -> Iterator[Parsed[Any]]:
             for line, parsed in enumerate(found, 1):
                 p = "" if math.isinf(parsed.log_probability) else f"{parsed.log_probability:.6f}"
-                cells = (line, len(parsed.value.words), parsed.status, p, parsed.cut)
+                cells: list[object] = [line, len(parsed.value.words), parsed.status, p, parsed.cut]
+                cells += [",".join(parsed.each)] if several else []
                 stream.write(("\t".join(map(str, cells)) + "\n").encode())
                 yield parsed
 

@@ -241,7 +241,8 @@ def _parser_files(settings: ParserSettings, part: str, name: str = "parser") -> 
         with _blamed(part, part, "grammar"):
             if not settings.grammar.is_dir():
                 raise UsageError(f"{settings.grammar} is not a folder; expected the folder of a grammar")
-        return {f"{name} {path.name}": path for path in sorted(settings.grammar.iterdir()) if path.is_file()}
+        files = sorted(path for path in settings.grammar.rglob("*") if path.is_file())
+        return {f"{name} {path.relative_to(settings.grammar)}": path for path in files}
     model = Path(settings.adapter.partition(":")[2])
     return {f"{name} model": model} if model.is_file() else {}
 

@@ -50,12 +50,13 @@ def write_heads(name: str, folder: Path) -> None:
 
 def copy_parser(parser: PathLike, folder: Path, name: str = PARSER) -> str:
     """Copy the files of a parser into a model's folder. Returns its entry in `model.toml`."""
-    from treeglot.parse.grammar import load_grammar
+    from treeglot.parse.grammar import joined_folders, load_grammar
 
     adapter, colon, model = os.fspath(parser).rpartition(":")
     given = Path(model)
     if not colon:
-        load_grammar(given)  # refuses what is none
+        for grammar in joined_folders(given):
+            load_grammar(grammar)  # refuses what is none
     if given.is_dir():
         shutil.copytree(given, folder / name)
     elif given.is_file():

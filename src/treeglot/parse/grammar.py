@@ -3,11 +3,14 @@
 level0.grammar  level0.lexicon  level0.stateInfo      the coarsest level
 level1.grammar  …                                     the next, and so on
 parser.toml                                           for grammars that Treeglot trained: how unknown words are classed
+also/1  also/2  …                                     folders of further grammars, which parse together with it
 """
 
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -19,6 +22,7 @@ from treeglot.base.options import Options, load_options, option
 
 FILES = ("stateInfo", "grammar", "lexicon")
 MOST_SIZE = 2**63 - 1
+ALSO = "also"
 COMPRESSED = ("", ".xz", ".gz", ".zst")
 
 
@@ -62,6 +66,27 @@ def load_grammar(directory: PathLike, levels: int | None = None) -> SplitGrammar
                 raise FormatError(name, 0, f"has {len(content):,} bytes; expected {size:,}, as parser.toml says{cut}")
         found.append((stored[0], stored[1], stored[2]))
     return SplitGrammar.read(found, SignatureKind[settings.signature], settings.steps)
+
+
+def joined_folders(directory: PathLike) -> list[Path]:
+    """The folders of all grammars in a folder: itself, and those that `copy_grammars` put into it."""
+    folder = Path(directory)
+    found = [path for path in (folder / ALSO).glob("*") if path.is_dir()]
+    for path in found:
+        if not path.name.isdecimal():
+            raise FormatError(os.fspath(path), 0, f"is a folder in {ALSO!r}; expected numbers as the names of grammars")
+    return [folder, *sorted(found, key=lambda path: int(path.name))]
+
+
+def copy_grammars(folders: Sequence[Path], directory: PathLike) -> None:
+    """Copy the files of grammars into one new folder: those of the first, and the others in numbered folders."""
+    place = Path(directory)
+    for number, folder in enumerate(folders):
+        own = place / ALSO / str(number) if number else place
+        own.mkdir(parents=True)
+        for path in sorted(folder.iterdir()):
+            if path.is_file():
+                shutil.copyfile(path, own / path.name)
 
 
 def write_level(directory: PathLike, grammar: SplitGrammar, level: int) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from treeglot.syntax.formats import encode_values
 
 @dataclass(frozen=True)
 class ParseShard:
-    """Parses the sentences of a shard with the grammar of a folder, as `encode_parses` writes them."""
+    """Parses the sentences of a shard with the grammars of folders, as `encode_parses` writes them."""
 
     model: str
     options: ParsingOptions
@@ -23,10 +23,11 @@ class ParseShard:
     out: str  # what errors call the output
     format: str
     kbest: int
+    also: tuple[str, ...] = ()
 
     def open(self) -> GrammarParser:
         """The parser."""
-        return load_parser(self.model, self.options, self.level)
+        return load_parser(self.model, self.options, self.level, self.also)
 
     def run(
         self, opened: GrammarParser, records: Sequence[list[str]], first: int, threads: int, part: Path

@@ -14,16 +14,18 @@ from treeglot._core import ParseForest, SplitGrammar, Tree
 from treeglot.base.errors import UsageError
 from treeglot.base.files import PathLike, batches
 from treeglot.base.options import Options, option
-from treeglot.parse.grammar import load_grammar
+from treeglot.parse.grammar import copy_grammars, joined_folders, load_grammar
 
 T = TypeVar("T", Tree, ParseForest)
 
 SENTENCES_AT_A_TIME = 64
 PLACES_SHOWN = 5
+LABELS_SHOWN = 10
 
 STATUS = {
     "parsed": "parsed",
     "coarser": "parsed with a coarser level of the grammar, as the finest has no parse",
+    "fewer": "parsed with some of the grammars, as the others have no parse",
     "flat": "without a parse: flat trees",
     "late": "given up when time was up: flat trees",
     "too_long": "longer than --longest: flat trees",
@@ -53,6 +55,12 @@ class ParsingOptions(Options):
     criterion: Literal["rules", "spans"] = option(
         "rules", "best trees: the greatest product of rules' posteriors, or the fewest expected errors of spans"
     )
+    missing: float = option(
+        10.0,
+        "with several grammars: minus this is the least log posterior of a rule, and that of one which a grammar lacks",
+        least=0,
+        paper="Petrov 2010",
+    )
     longest: int = option(500, "words of a sentence; the tree of a longer one is flat; 0: any number", least=0)
     time_limit: float = option(60.0, "seconds for one sentence, after which its tree is flat; 0: none", least=0)
     memory_limit: float = option(2.0, "GiB of a sentence's chart; one that needs more has a flat tree; 0: any", least=0)
@@ -63,18 +71,23 @@ class ParsingOptions(Options):
 class Parsed(Generic[T]):
     """The result for a sentence: its tree or forest, how it was found, and log P(sentence) under the grammar.
 
-    `cut` is how many nodes of a forest have reached a limit: `most_edges` or those of docs/parsing.md.
+    `cut` is how many nodes of a forest have reached a limit: `most_edges` or those of docs/parsing.md. With several
+    grammars, `each` has the status of each, and `log_probability` is the mean of those that have a parse.
     """
 
     value: T
     status: str
     log_probability: float
     cut: int = 0
+    each: tuple[str, ...] = ()
 
 
 @dataclass
 class GrammarParser:
     """A parser with a split grammar: coarse-to-fine passes, then the max-rule criterion (Petrov and Klein 2007).
+
+    With `also`, several grammars parse together: trees have the greatest product of all their posteriors (Petrov 2010).
+    `lacking` names the labels in trees that a grammar lacks and another has, by the grammar's number from 1.
 
     `counts` says how many sentences were parsed in which way so far. `places` has the first few of each way but
     `parsed`, counted from 1. `cut` is how many nodes of their forests have reached a limit.
@@ -84,16 +97,24 @@ class GrammarParser:
     options: ParsingOptions = field(default_factory=ParsingOptions)
     level: int | None = None
     name: str = "grammar"
+    also: tuple[SplitGrammar, ...] = ()
     counts: Counter[str] = field(default_factory=Counter, init=False)
     places: dict[str, list[int]] = field(default_factory=dict, init=False)
     cut: int = field(default=0, init=False)
+    lacking: dict[int, list[str]] = field(default_factory=dict, init=False)
     gives: ClassVar[type[ParseForest]] = ParseForest
 
     def __post_init__(self) -> None:
-        """Indexes the grammar."""
+        """Indexes the grammars."""
         _check_level(self.level)
-        finest = len(self.grammar.states) - 1 if self.level is None else self.level
-        self._core = _core.SplitParser(self.grammar, finest)
+        grammars = [self.grammar, *self.also]
+        finest = [len(grammar.states) - 1 if self.level is None else self.level for grammar in grammars]
+        self._core: _core.SplitParser | _core.ProductParser
+        if self.also:
+            self._core = _core.ProductParser(grammars, finest)
+            self.lacking = {number: labels for number, labels in enumerate(self._core.lacking(), 1) if labels}
+        else:
+            self._core = _core.SplitParser(self.grammar, finest[0])
 
     def parse(self, sentences: Iterable[Sequence[str]]) -> Iterator[ParseForest]:
         """Yield a forest for each sentence. A sentence without a parse has a flat tree."""
@@ -105,14 +126,14 @@ class GrammarParser:
             yield from self._trees_by_spans(sentences)
             return
         for some in _batches(sentences, self.options.threads):
-            for tree, status, p in self._core.trees(some, self.options, self.options.threads):
-                yield self._counted(Parsed(tree, status.name, p))
+            for tree, status, p, each in self._core.trees(some, self.options, self.options.threads):
+                yield self._counted(Parsed(tree, status.name, p, 0, _names(each)))
 
     def forests(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[ParseForest]]:
         """The forest of each sentence; by rules, its best tree is that of `trees`, below the grammar's root."""
         for some in _batches(sentences, self.options.threads):
-            for forest, status, p, cut in self._core.forests(some, self.options, self.options.threads):
-                yield self._counted(Parsed(forest, status.name, p, cut))
+            for forest, status, p, cut, each in self._core.forests(some, self.options, self.options.threads):
+                yield self._counted(Parsed(forest, status.name, p, cut, _names(each)))
 
     def _trees_by_spans(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[Tree]]:
         """Trees of pruned forests with the fewest expected errors of spans."""
@@ -122,7 +143,7 @@ class GrammarParser:
         for parsed in parser.forests(sentences):
             tree = parsed.value.best_spans()
             shown = _below_root(tree) if own_root and parsed.value.parsed else tree
-            yield self._counted(Parsed(shown, parsed.status, parsed.log_probability, parsed.cut))
+            yield self._counted(Parsed(shown, parsed.status, parsed.log_probability, parsed.cut, parsed.each))
 
     def kbest(self, sentences: Iterable[Sequence[str]], k: int) -> Iterator[list[tuple[float, Tree]]]:
         """The best `k` trees of each sentence and their scores; like `trees`, without ROOT above one node."""
@@ -156,6 +177,15 @@ class GrammarParser:
             known = self.places.setdefault(status, [])
             known += [before + number for number in numbers][: PLACES_SHOWN - len(known)]
 
+    def differences(self) -> str:
+        """Say which labels some of the grammars lack. Empty if they have the same."""
+        parts = [
+            f"grammar {number} lacks {', '.join(labels[:LABELS_SHOWN])}"
+            + (f" and {len(labels) - LABELS_SHOWN} more" if len(labels) > LABELS_SHOWN else "")
+            for number, labels in self.lacking.items()
+        ]
+        return f"labels differ: {'; '.join(parts)}; rules with these count as missing there" if parts else ""
+
     def summary(self) -> str:
         """Format the counts as a line for people, with the first sentences that were not simply parsed."""
         total = self.counts.total()
@@ -164,22 +194,56 @@ class GrammarParser:
             for status, places in self.places.items()
         ]
         text = f"{total:,} sentence{_s(total)}" + (": " + "; ".join(parts) if parts else ", all parsed")
+        if self.also:
+            text = f"{1 + len(self.also)} grammars, {text}"
         if not self.cut:
             return text
         limits = f"{self.options.most_edges:,} edges, 64 of a label and span, 1,000 unary chains"
         return text + f"; {self.cut:,} node{_s(self.cut)} cut by a limit ({limits})"
 
 
-def load_parser(directory: PathLike, options: ParsingOptions | None = None, level: int | None = None) -> GrammarParser:
-    """The parser of a folder of grammar files, using its levels up to `level` (all of them by default)."""
+def load_parser(
+    directory: PathLike,
+    options: ParsingOptions | None = None,
+    level: int | None = None,
+    also: Sequence[PathLike] = (),
+) -> GrammarParser:
+    """The parser of a folder of grammar files, using its levels up to `level` (all of them by default).
+
+    It parses together with the grammars of the folders in `also`, and with those that `join_parsers` put into one of
+    the folders.
+    """
     _check_level(level)
-    grammar = load_grammar(directory, None if level is None else level + 1)
-    return GrammarParser(grammar, options or ParsingOptions(), name=os.fspath(directory))
+    folders = [folder for given in (directory, *also) for folder in joined_folders(given)]
+    grammars = [load_grammar(folder, None if level is None else level + 1) for folder in folders]
+    try:
+        return GrammarParser(
+            grammars[0], options or ParsingOptions(), name=os.fspath(directory), also=tuple(grammars[1:])
+        )
+    except ValueError as error:
+        if len(folders) == 1:
+            raise
+        raise UsageError(f"{', '.join(map(os.fspath, folders))}: {error}") from error
+
+
+def join_parsers(grammars: Sequence[PathLike], directory: PathLike) -> GrammarParser:
+    """Copy the folders of grammars into one new folder, whose parser parses with all of them together.
+
+    Models and recipes take such a folder wherever they take a grammar. Refuses grammars that cannot parse together.
+    """
+    first, *others = grammars
+    parser = load_parser(first, also=others)
+    copy_grammars([folder for given in grammars for folder in joined_folders(given)], directory)
+    return parser
 
 
 def _check_level(level: int | None) -> None:
     if level is not None and level < 0:
         raise UsageError(f"level is {level}; expected 0 or more")
+
+
+def _names(statuses: Iterable[_core.ParseStatus]) -> tuple[str, ...]:
+    return tuple(status.name for status in statuses)
 
 
 def _s(number: int) -> str:
