@@ -25,7 +25,7 @@ class ParseShard:
     kbest: int
 
     def open(self) -> GrammarParser:
-        """The parser."""
+        """Return the parser."""
         return load_parser(self.model, self.options, self.level)
 
     def run(

@@ -63,7 +63,7 @@ class ParsingOptions(Options):
 class Parsed(Generic[T]):
     """The result for a sentence: its tree or forest, how it was found, and log P(sentence) under the grammar.
 
-    `cut` is how many nodes of a forest have reached a limit: `most_edges` or those of docs/parsing.md.
+    `cut` is the number of nodes of a forest that reached a limit: `most_edges` or those of docs/parsing.md.
     """
 
     value: T
@@ -76,8 +76,8 @@ class Parsed(Generic[T]):
 class GrammarParser:
     """A parser with a split grammar: coarse-to-fine passes, then the max-rule criterion (Petrov and Klein 2007).
 
-    `counts` says how many sentences were parsed in which way so far. `places` has the first few of each way but
-    `parsed`, counted from 1. `cut` is how many nodes of their forests have reached a limit.
+    `counts` has the number of sentences by result so far. `places` has the first few sentences of each result except
+    `parsed`, counted from 1. `cut` is the number of nodes of their forests that reached a limit.
     """
 
     grammar: SplitGrammar
@@ -90,7 +90,7 @@ class GrammarParser:
     gives: ClassVar[type[ParseForest]] = ParseForest
 
     def __post_init__(self) -> None:
-        """Indexes the grammar."""
+        """Index the grammar."""
         _check_level(self.level)
         finest = len(self.grammar.states) - 1 if self.level is None else self.level
         self._core = _core.SplitParser(self.grammar, finest)
@@ -100,7 +100,7 @@ class GrammarParser:
         return (parsed.value for parsed in self.forests(sentences))
 
     def trees(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[Tree]]:
-        """Yield the best tree of each sentence. The option `criterion` says what is best."""
+        """Yield the best tree of each sentence, by the option `criterion`."""
         if self.options.criterion == "spans":
             yield from self._trees_by_spans(sentences)
             return
@@ -109,7 +109,10 @@ class GrammarParser:
                 yield self._counted(Parsed(tree, status.name, p))
 
     def forests(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[ParseForest]]:
-        """The forest of each sentence; by rules, its best tree is that of `trees`, below the grammar's root."""
+        """Yield the forest of each sentence.
+
+        With the criterion of rules, its best tree is that of `trees`, below the grammar's root.
+        """
         for some in _batches(sentences, self.options.threads):
             for forest, status, p, cut in self._core.forests(some, self.options, self.options.threads):
                 yield self._counted(Parsed(forest, status.name, p, cut))
@@ -125,11 +128,13 @@ class GrammarParser:
             yield self._counted(Parsed(shown, parsed.status, parsed.log_probability, parsed.cut))
 
     def kbest(self, sentences: Iterable[Sequence[str]], k: int) -> Iterator[list[tuple[float, Tree]]]:
-        """The best `k` trees of each sentence and their scores; like `trees`, without ROOT above one node."""
+        """Return the best `k` trees of each sentence with their scores. Like `trees`, they have no ROOT above a single
+        node.
+        """
         return (self.kbest_of(parsed.value, k) for parsed in self.forests(sentences))
 
     def kbest_of(self, forest: ParseForest, k: int) -> list[tuple[float, Tree]]:
-        """The best `k` trees of one of this parser's forests, with their scores."""
+        """Return the best `k` trees of one of this parser's forests, with their scores."""
         own_root = self.grammar.labels[0] == "ROOT"
         return [(score, _below_root(tree) if own_root else tree) for score, tree in forest.kbest(k)]
 
@@ -157,7 +162,7 @@ class GrammarParser:
             known += [before + number for number in numbers][: PLACES_SHOWN - len(known)]
 
     def summary(self) -> str:
-        """Format the counts as a line for people, with the first sentences that were not simply parsed."""
+        """Format the counts as a line for people, with the first sentences that were not parsed normally."""
         total = self.counts.total()
         parts = [
             f"{self.counts[status]:,} {STATUS[status]} ({_some(places, self.counts[status])})"
@@ -171,7 +176,7 @@ class GrammarParser:
 
 
 def load_parser(directory: PathLike, options: ParsingOptions | None = None, level: int | None = None) -> GrammarParser:
-    """The parser of a folder of grammar files, using its levels up to `level` (all of them by default)."""
+    """Return the parser of a folder of grammar files, using its levels up to `level` (all of them by default)."""
     _check_level(level)
     grammar = load_grammar(directory, None if level is None else level + 1)
     return GrammarParser(grammar, options or ParsingOptions(), name=os.fspath(directory))
