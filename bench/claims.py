@@ -19,21 +19,21 @@ HEAD = """\
 
 <!-- Made by `python bench/render.py` from bench/claims.json: edit that file, not this page. -->
 
-Each table has the claims of one paper, its figures, ours and a verdict. The papers train on 239,000 to 1,250,000
-pairs of news text. We train on 50,707 pairs of everyday sentences and image captions. We test on 1,000 sentences of
-the same kind. So a verdict is about this data. It neither proves nor refutes the paper.
+Each table lists the claims of one paper with its figures, our figures and a verdict. The papers train on 239,000 to
+1,250,000 pairs of news text. We train on 50,707 pairs of everyday sentences and image captions, and test on 1,000
+sentences of the same kind. So a verdict holds for this data only. It neither proves nor refutes the paper.
 
-A verdict follows from figures by these rules:
+We derive each verdict from the figures by these rules:
 
-- *Confirmed*: the 95 % interval over sentences and seeds lies on the claimed side of 0. For *similar*, it lies within
-  the margin of half a point.
-- *Contradicted*: the interval lies on the other side of 0. For *similar*, it lies beyond the margin.
+- *Confirmed*: the 95 % interval over sentences and seeds lies on the claimed side of 0. If the paper claims that two
+  systems are *similar*, the interval lies within half a point of 0.
+- *Contradicted*: the interval lies on the other side of 0. For *similar*, it lies more than half a point from 0.
 - *Open*: the interval includes 0, or there are fewer than three seeds, or there is no interval.
-- *Like the paper*, *same direction*, *other direction*: for counts, which have no chance in them. Like means within a
-  factor of 1.5.
+- *Like the paper*, *same direction*, *other direction*: these verdicts are for counts, which do not vary by chance.
+  *Like the paper* means within a factor of 1.5.
 - *Not measured*: we have no figure.
 
-[Measured](../bench/RESULTS.md) says how each of our figures was made.
+[Measured results](../bench/RESULTS.md) describes how we obtained each of our figures.
 
 """
 

@@ -1,4 +1,4 @@
-"""`python -m treeglot` is `treeglot`."""
+"""Run `treeglot` as `python -m treeglot`."""
 
 import sys
 

@@ -10,8 +10,8 @@ from split_grammars import grammar
 from treeglot._core import SplitGrammar
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli import main
-from treeglot.parse import ParserTraining, ParsingOptions, join_parsers, load_parser, treebank
-from treeglot.parse.parser import GrammarParser
+from treeglot.parse import ParserTraining, ParsingOptions, load_parser, treebank
+from treeglot.parse.parser import GrammarParser, join_parsers
 from treeglot.parse.train import train_in
 from treeglot.syntax import Tree
 

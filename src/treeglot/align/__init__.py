@@ -1,4 +1,4 @@
-"""Word alignment: aligners that are trained, saved and applied, one alignment from two directions, and how good it is.
+"""Word alignment: train, save and apply aligners, symmetrise their directions, and score alignments.
 
 >>> source = [["das", "Haus"], ["das", "Buch"], ["ein", "Buch"]] * 20
 >>> target = [["the", "house"], ["the", "book"], ["a", "book"]] * 20

@@ -30,7 +30,7 @@ MODEL, FACTS = "aligner.bin", "aligner.json"
 
 
 class Aligner:
-    """Word alignment models of both directions. They align and score sentence pairs.
+    """Word alignment models for both directions, which align and score sentence pairs.
 
     >>> pairs = [("das Haus".split(), "the house".split()), ("das Buch".split(), "the book".split())] * 20
     >>> aligner = Aligner.train(pairs)
@@ -55,10 +55,12 @@ class Aligner:
         folder: PathLike = "",
         report: Tick = lambda done, of: None,
     ) -> Aligner:
-        """Train an aligner with the method's `options`. `report` gets the number of finished rounds and of all rounds.
+        """Train an aligner with the `options` of the method. `report` gets the number of finished rounds and of all
+        rounds.
 
-        Pairs with an empty side, or one of more than 200 words, are left out: `facts` counts them. The result is the
-        same for any number of threads. `folder` keeps the state of the sampler: a run that was killed resumes from it.
+        Pairs with an empty side, or with a side of more than 200 words, are left out, and `facts` counts them. The
+        result is the same for any number of threads. `folder` stores the state of the sampler, so a killed run can
+        resume.
         """
         made = ALIGNERS.make(method, options or {})
         if isinstance(made, Eflomal):
@@ -81,7 +83,7 @@ class Aligner:
         return cls(_core.Aligner.open(os.fspath(Path(folder, MODEL))), facts)
 
     def save(self, folder: PathLike) -> None:
-        """Write the aligner into a folder, which is made if needed."""
+        """Write the aligner into a folder. The folder is created if needed."""
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)
         (place / FACTS).unlink(missing_ok=True)  # the folder is complete when this file is there
@@ -103,10 +105,10 @@ class Aligner:
         agreement: float = 0.5,
         threads: int = 1,
     ) -> Iterator[Alignment]:
-        """Yield the links of each pair. Pairs with an empty side or more than 200 words have none.
+        """Yield the links of each pair. Pairs with an empty side or more than 200 words have no links.
 
-        The symmetrisation `agreement` takes links whose posteriors in the two directions have a geometric mean of at
-        least that number.
+        The symmetrisation `agreement` keeps links whose posteriors in both directions have a geometric mean of at least
+        that number.
         """
         if symmetrization not in METHODS:
             raise UsageError(unknown("symmetrisation", symmetrization, METHODS))
@@ -130,11 +132,11 @@ class Aligner:
     ) -> Iterator[Alignment]:
         """Remove doubtful links that break constituents (after Fossum et al. 2008).
 
-        Take the words from the first to the last that a constituent is linked to. The constituent is broken if one of
-        them is linked to a word outside it. A link of probability p costs -log(1 - p) to remove; p is the mean of its
-        posteriors in the two directions. Each constituent that this repairs gains `cost` nats. Links are removed one by
-        one while the gain exceeds the cost. A constituent of a forest counts by its probability. An empty tree has
-        none.
+        The translation of a constituent extends from the first to the last word that it is linked to. The constituent
+        is broken if a word of its translation is linked to a word outside it. Removing a link of probability p costs
+        -log(1 - p), where p is the mean of its posteriors in the two directions. Each repaired constituent gains `cost`
+        nats. Links are removed one by one while the gain exceeds the cost. A constituent of a forest counts by its
+        probability. An empty tree has no constituents.
         """
         given = [parses for parses in (source_parses, target_parses) if parses is not None]
         sides = [side for side, parses in enumerate((source_parses, target_parses)) if parses is not None]
@@ -150,18 +152,18 @@ class Aligner:
                 yield next(mended) if alignable(*row[0]) else row[1]
 
     def directions(self, pairs: Iterable[Pair], threads: int = 1) -> Iterator[tuple[Alignment, Alignment]]:
-        """Yield the links of each direction, before they are symmetrised. Links run from source to target in both.
+        """Yield the links of each direction before symmetrisation. Links run from source to target in both.
 
-        In the first direction each target word has at most one link, in the second each source word.
+        In the first direction, each target word has at most one link. In the second, each source word has at most one.
         """
         return _each(pairs, lambda batch: self.core.directions(batch, threads), (Alignment(), Alignment()))
 
     def posteriors(
         self, source: Sequence[str], target: Sequence[str]
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The probabilities of links in the two directions: a row for each source word, a column for each target word.
+        """Return the link probabilities in both directions, with a row per source word and a column per target word.
 
-        Columns of the first and rows of the second sum to at most one.
+        Columns of the first matrix and rows of the second sum to at most one.
         """
         if not alignable(source, target):
             raise UsageError(f"the pair has {len(source)} and {len(target)} words; expected 1 to {LONGEST}")
@@ -179,7 +181,7 @@ class Aligner:
     def score(self, source: Sequence[str], target: Sequence[str]) -> float:
         """Score how much better the two sides predict each other than word frequencies do, in nats per word.
 
-        Translations are above 0; sentences that have nothing to do with each other are below.
+        Translations score above 0, and unrelated sentences score below 0.
         """
         return next(self.score_all([(source, target)]))
 
@@ -193,9 +195,9 @@ class Aligner:
             yield from self.core.lexicon(first, BATCH)
 
     def update(self, pairs: Iterable[Pair], *, threads: int = 1, report: Tick = lambda done, of: None) -> Aligner:
-        """Return an aligner that has also learnt from `pairs`. Training starts from what this aligner knows.
+        """Return an aligner that has also learnt from `pairs`. Training starts from this aligner's counts.
 
-        It knows the counts of its lexicon, so the file of the lexicon is not read again.
+        The counts include its lexicon, so the lexicon file is not read again.
         """
         if not self.core.can_be_updated:
             raise UsageError("only an aligner trained by the method sampler can be updated")
@@ -216,7 +218,7 @@ def _trainer(facts: Mapping[str, Any], path: Path) -> Any:
 
 
 def alignable(source: Sequence[str], target: Sequence[str]) -> bool:
-    """Whether a pair can be aligned: no side is empty or too long."""
+    """Return whether a pair can be aligned: no side is empty or too long."""
     return 0 < len(source) <= LONGEST and 0 < len(target) <= LONGEST
 
 

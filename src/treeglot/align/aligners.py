@@ -82,7 +82,10 @@ def sampler(
 
 
 def read_lexicon(path: PathLike, links: float = 1.0) -> list[tuple[str, str, float]]:
-    """Read the word pairs of a file. The third column says how many links a pair counts as, by default `links`."""
+    """Read the word pairs of a file. An optional third column gives the number of links that a pair counts as.
+
+    The default of the third column is `links`.
+    """
     out = []
     for number, line in enumerate(iterate_lines(path), start=1):
         source, target, *more = [part.strip() for part in line.split("\t")] if "\t" in line else (line, "")
@@ -104,7 +107,7 @@ def hmm(
     variational: Annotated[bool, "variational Bayes instead of EM: rare words attract fewer links"] = True,
     null: Annotated[float, "probability of a word without a link", Range(least=0, below=1)] = 0.1,
 ) -> Trainer:
-    """The HMM of Vogel et al. (1996), from IBM model 1, by expectation maximisation."""
+    """Return a trainer of the HMM of Vogel et al. (1996), which starts from IBM model 1 and uses EM."""
     if ibm1 + iterations == 0:
         raise UsageError("ibm1 and iterations: 0 iterations in all; expected at least one")
     options = {"ibm1": ibm1, "iterations": iterations, "variational": variational, "null": null}
@@ -168,5 +171,8 @@ def eflomal(
     iterations: Annotated[float, "rounds of models 1 and 2; model 3 has four times as many", Range(above=0)] = 4.0,
     program: Annotated[str, "the program's name or path"] = "eflomal",
 ) -> Eflomal:
-    """The program eflomal (GPL), if it is installed. It seeds from the clock, so its results vary."""
+    """Return the external program eflomal (GPL), if it is installed.
+
+    It takes its seed from the clock, so its results vary.
+    """
     return Eflomal(model, iterations, program)

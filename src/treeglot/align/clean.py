@@ -36,7 +36,7 @@ class Faults:
     lines: dict[str, tuple[int, int]] = field(default_factory=dict)  # how many, and the first
 
     def add(self, source: Sequence[str], target: Sequence[str]) -> str:
-        """Say what is wrong with the next pair. The text is empty if the pair can be aligned."""
+        """Describe what is wrong with the next pair. The text is empty if the pair can be aligned."""
         self.pairs += 1
         fault = ""
         if not source or not target:
@@ -76,7 +76,7 @@ class CleanOptions(Options):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Says whether cleaning keeps a pair, and why not."""
+    """The decision to keep or drop a pair, with the reason."""
 
     reason: str  # why it is dropped; empty: it is kept
     score: float  # of an aligner; NaN when it was not asked
@@ -85,7 +85,7 @@ class Verdict:
 def judge(
     pairs: Iterable[Pair], aligner: Aligner | None, options: CleanOptions, threads: int = 1
 ) -> Iterator[tuple[Pair, Verdict]]:
-    """Yield each pair, with the reason if it is not a translation. Without an aligner, scores are not checked.
+    """Yield each pair with a verdict: keep it, or drop it for a reason. Without an aligner, scores are not checked.
 
     >>> pairs = [(["ein", "Haus"], ["a", "house"]), (["Haus"], ["Haus"]), (["Haus"], [])]
     >>> [verdict.reason for _, verdict in judge(pairs, None, CleanOptions())]
@@ -128,7 +128,7 @@ def _foreign(pair: Pair, aligner: Aligner | None) -> str:
 
 
 def _in_script(words: Sequence[str], code: str) -> bool:
-    """Whether at least half of the letters are of the language's script."""
+    """Return whether at least half of the letters are of the language's script."""
     letters = [c for word in words for c in word if c.isalpha()]
     begins = _SCRIPTS.get(code.partition("-")[0].lower(), ("LATIN",))
     inside = sum(unicodedata.name(c, "").startswith(begins) for c in letters)

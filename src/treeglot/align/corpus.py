@@ -27,11 +27,11 @@ def align_corpus(
     report: Tick = lambda done, of: None,
     keep: Callable[[Aligner], None] = lambda aligner: None,
 ) -> list[Alignment]:
-    """Align every sentence pair with the aligner's `options`. `report` gets the progress in percent, and 100.
+    """Align every sentence pair with the aligner's `options`. `report` gets the progress in percent, up to 100.
 
-    A pair with an empty side, or one of more than 200 words, has no links. The result is the same for any number of
-    threads; the program eflomal alone gives another one every time. A run that was killed resumes from `folder`. `keep`
-    is given the trained aligner; eflomal leaves none.
+    A pair with an empty side, or with a side of more than 200 words, has no links. The result is the same for any
+    number of threads, except with eflomal, whose results vary. A killed run resumes from `folder`. `keep` receives the
+    trained aligner; eflomal has none.
     """
     if len(source) != len(target):
         raise UsageError(f"there are {len(source)} source sentences and {len(target)} target sentences")

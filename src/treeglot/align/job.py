@@ -13,7 +13,7 @@ from treeglot.syntax import write
 
 @dataclass(frozen=True)
 class AlignShard:
-    """Aligns the pairs of a shard: source, target, and the parses of the sides that have some."""
+    """Aligns the pairs of a shard, given as source, target and the parses of the sides that have parses."""
 
     model: Path
     symmetrization: str
@@ -21,7 +21,7 @@ class AlignShard:
     cost: float
 
     def open(self) -> Aligner:
-        """The aligner."""
+        """Return the aligner."""
         return Aligner.load(self.model)
 
     def run(

@@ -50,7 +50,7 @@ class AlignmentScore:
 def score_alignments(
     alignments: Iterable[Alignment], gold: Iterable[Alignment], possible: Iterable[Alignment] | None = None
 ) -> AlignmentScore:
-    """Compare alignments with gold alignments. Links in `possible` are no errors (default: the gold links).
+    """Compare alignments with gold alignments. Links in `possible` do not count as errors (default: the gold links).
 
     >>> judged = score_alignments([Alignment.parse("0-0 1-2")], [Alignment.parse("0-0 1-1")])
     >>> judged.precision, judged.recall, judged.aer

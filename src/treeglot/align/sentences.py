@@ -17,7 +17,7 @@ SURE = 0.9  # the probability of a bead that words are learnt from
 
 @dataclass(frozen=True)
 class Bead:
-    """Up to two sentences of a paragraph and their translation. One side may be empty."""
+    """A group of up to two sentences of a paragraph and their translation. One side can be empty."""
 
     source: range
     target: range
@@ -25,7 +25,7 @@ class Bead:
 
     @property
     def dropped(self) -> str:
-        """The reason why the bead is not a sentence pair. Empty if it is one."""
+        """The reason why the bead is not a sentence pair, or an empty text if it is one."""
         return "" if self.source and self.target else "no target" if self.source else "no source"
 
 
@@ -34,8 +34,8 @@ def align_sentences(
 ) -> list[list[Bead]]:
     """Find the beads of each paragraph pair, in order. Every sentence is in exactly one bead.
 
-    Lengths are judged as by Gale and Church (1993), words by the aligner. Without one, an aligner is trained with the
-    pairs that lengths alone are sure of (Moore 2002), unless `learn` is off.
+    Lengths are scored after Gale and Church (1993), and words by the aligner. Without an aligner, one is trained on the
+    pairs that are clear by length (Moore 2002), unless `learn` is off.
 
     >>> source = [["eins", "ist", "da"], ["zwei", "bleibt", "heute", "unübersetzt"], ["drei", "ist", "es"]]
     >>> target = [["one", "is", "there"], ["three", "it", "is"]]

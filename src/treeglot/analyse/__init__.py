@@ -1,4 +1,4 @@
-"""The papers' analyses of corpora and systems."""
+"""Analyses of corpora and systems, as in the papers."""
 
 from treeglot.analyse.phrase_kinds import phrase_kinds
 

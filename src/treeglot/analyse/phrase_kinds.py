@@ -1,4 +1,4 @@
-"""Counts the phrase pairs that are left if they must nest, or be constituents (Chiang 2010, table 1)."""
+"""Counts the phrase pairs that remain if they must nest, or be constituents (Chiang 2010, table 1)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class PhraseKinds:
-    """Numbers of phrase pairs without unaligned words at their ends."""
+    """Counts of phrase pairs without unaligned words at their ends."""
 
     pairs: int  # sentence pairs
     string_to_string: int  # all
@@ -32,7 +32,7 @@ class PhraseKinds:
     tree_to_tree: int  # both are
 
     def share(self, kind: str) -> float:
-        """The number of phrase pairs of a kind, in percent of the largest nested set.
+        """Return the number of phrase pairs of a kind, in percent of the largest nested set.
 
         >>> PhraseKinds(1, 10, 5, 4, 4, 3).share("tree_to_tree")
         60.0
@@ -62,7 +62,9 @@ class PhraseKinds:
 
 
 def phrase_kinds(pairs: Iterable[Pair], max_phrase: int = -1, threads: int = 1) -> PhraseKinds:
-    """Count the phrase pairs of sentence pairs with trees by kind, up to `max_phrase` source words (-1: any number).
+    """Count the phrase pairs of sentence pairs with trees, by kind.
+
+    Phrases have up to `max_phrase` source words; -1 means no limit.
 
     >>> from treeglot.syntax import Alignment, Tree
     >>> links = Alignment.parse("0-0 1-1 2-2")

@@ -21,7 +21,8 @@ SUBSTITUTION = re.compile(r"subst_([fe])\[(.*)\]", re.DOTALL)
 class Rewrites:
     """The substitutions in a system's best derivations.
 
-    What is substituted into glue, S → X and S → S X, counts as glue; all else is a match or a mismatch, on each side.
+    A substitution into glue, S → X or S → S X, counts as glue. Every other substitution is a match or a mismatch, on
+    each side.
     """
 
     system: str
@@ -32,13 +33,13 @@ class Rewrites:
     rewrites: Mapping[Side, Mapping[str, int]]  # "NP→VP": a VP where an NP was asked for
 
     def share(self, side: Side, kind: str) -> float:
-        """The percentage of glue, matches or mismatches among all substitutions."""
+        """Return the percentage of glue, matches or mismatches among all substitutions."""
         counts = {"glue": self.glue, "match": self.match[side], "mismatch": self.mismatch[side]}
         total = sum(counts.values())
         return 100 * counts[kind] / total if total else 0.0
 
     def frequency(self, side: Side, rewrite: str) -> float:
-        """The percentage of a rewrite among substitutions that are not glue."""
+        """Return the percentage of a rewrite among substitutions that are not glue."""
         total = self.match[side] + self.mismatch[side]
         return 100 * self.rewrites[side].get(rewrite, 0) / total if total else 0.0
 
@@ -55,7 +56,7 @@ class Rewrites:
 
 
 def count_rewrites(system: str, derivations: Iterable[Mapping[str, float]]) -> Rewrites:
-    """Add up the substitutions of derivations, each given by the features that fired in it.
+    """Count the substitutions of derivations. Each derivation is given by the features that fired in it.
 
     >>> fired = {"match_f": 1.0, "subst_f[NP→NP]": 1.0, "nomatch_e": 1.0, "subst_e[NP→VP]": 1.0, "glue": 1.0}
     >>> found = count_rewrites("fuzzy", [fired])
@@ -84,7 +85,7 @@ def count_rewrites(system: str, derivations: Iterable[Mapping[str, float]]) -> R
 
 
 def common_rewrites(systems: Sequence[Rewrites], side: Side, least: float = 1.0) -> list[str]:
-    """The rewrites that are at least `least` percent in some system, sorted by frequency in the first system."""
+    """Return the rewrites that are at least `least` percent in some system, sorted by frequency in the first system."""
     found = {
         rewrite
         for system in systems

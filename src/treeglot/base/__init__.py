@@ -1,1 +1,1 @@
-"""Errors, files, options: what every other folder uses."""
+"""Shared foundations of all other folders: errors, files and options."""

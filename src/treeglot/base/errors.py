@@ -36,7 +36,7 @@ class FormatError(TreeglotError, ValueError):
     """
 
     def __init__(self, file: str, line: int, problem: str) -> None:
-        """Lines count from 1; 0 stands for a file without lines (a binary one)."""
+        """Create the error. Lines count from 1, and 0 stands for a file without lines (a binary file)."""
         super().__init__(file, line, problem)
         self.file = file
         self.line = line
@@ -49,9 +49,9 @@ class FormatError(TreeglotError, ValueError):
 
 
 class UsageError(TreeglotError):
-    """A command or function was asked for something that does not make sense (exit code 2).
+    """A command or function got a request that makes no sense (exit code 2).
 
-    `key` is the path to the option, as far as it is known: `("system", 0, "kind")`.
+    `key` is the known part of the path to the option: `("system", 0, "kind")`.
     """
 
     def __init__(self, problem: str = "", key: tuple[str | int, ...] = ()) -> None:

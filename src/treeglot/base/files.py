@@ -1,4 +1,6 @@
-"""Files: decompressed by suffix, and renamed when complete. `storage.py` handles URIs."""
+"""Reads and writes files: decompresses by suffix, and renames outputs when they are complete. `storage.py` handles
+URIs.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors of writing that do n
 
 
 def open_binary(path: PathLike) -> IO[bytes]:
-    """Open `path` for reading and decompress `.gz`, `.xz` and `.zst`. `-` is standard input, and URIs are read, too."""
+    """Open `path` for reading and decompress `.gz`, `.xz` and `.zst`. `-` is standard input. URIs work, too."""
     name = plain_path(path)
     if name == "-":
         _refuse_closed(sys.stdin, "standard input")
@@ -87,7 +89,7 @@ def read_chunks(path: PathLike, size: int = CHUNK) -> Iterator[bytes]:
 
 
 def _damage(suffix: str) -> tuple[type[Exception], ...]:
-    """The exceptions that decompressing damaged bytes raises."""
+    """Return the exceptions that decompressing damaged bytes raises."""
     match suffix:
         case ".gz":
             import zlib
@@ -111,8 +113,8 @@ def read_lines(path: PathLike) -> list[str]:
 def iterate_lines(path: PathLike, errors: Literal["strict", "replace"] = "strict") -> Iterator[str]:
     """Yield the lines of a text file without line ends. Bytes that are not UTF-8 raise `FormatError`.
 
-    A byte order mark is refused, too: it would become part of the first word. With `replace`, U+FFFD replaces invalid
-    bytes instead. A line ends in LF or CR LF: characters such as U+2028 and U+0085 are part of it.
+    A byte order mark is refused, too, because it would become part of the first word. With `replace`, U+FFFD replaces
+    invalid bytes instead. A line ends in LF or CR LF. Characters such as U+2028 and U+0085 do not end a line.
     """
     number = size = 0
     begun: list[bytes] = []  # the parts of a line that has not ended
@@ -139,7 +141,7 @@ def iterate_lines(path: PathLike, errors: Literal["strict", "replace"] = "strict
 
 @cache
 def longest_line() -> int:
-    """The maximum length of a line or record in bytes. `TREEGLOT_LONGEST_LINE` sets it."""
+    """Return the maximum length of a line or record in bytes. `TREEGLOT_LONGEST_LINE` sets it."""
     given = os.environ.get("TREEGLOT_LONGEST_LINE", "67108864")
     if not (given.isascii() and given.isdigit() and len(given) <= 18 and int(given)):
         raise UsageError(f"TREEGLOT_LONGEST_LINE is {given[:30]!r}; expected a number of bytes such as 67108864")
@@ -147,12 +149,12 @@ def longest_line() -> int:
 
 
 def too_long(most: int) -> str:
-    """The message for a line of more than `most` bytes."""
+    """Return the message for a line of more than `most` bytes."""
     return f"is longer than {most} bytes; TREEGLOT_LONGEST_LINE sets another limit"
 
 
 def logical_suffix(path: PathLike) -> str:
-    """The suffix that names a file's format, without the suffix of its compression.
+    """Return the suffix that names a file's format, without the suffix of its compression.
 
     >>> logical_suffix("train.zh.forest.xz")
     '.forest'
@@ -162,14 +164,14 @@ def logical_suffix(path: PathLike) -> str:
 
 
 class Pause:
-    """Says whether a reader of standard input must wait for the next value."""
+    """Tells whether a reader of standard input must wait for the next value."""
 
     now = False
     waits = True  # more input did when the chunk at hand was complete
 
 
 def paused(values: list[T], path: PathLike) -> Iterable[T]:
-    """Yield the values of a chunk. The last one sets `Pause.now` if no more input is waiting."""
+    """Yield the values of a chunk. If no more input is waiting, `Pause.now` is set before the last value."""
     return _paused(values) if os.fspath(path) == "-" and values else values
 
 
@@ -183,7 +185,9 @@ def _paused(values: list[T]) -> Iterator[T]:
 
 
 def batches(values: Iterable[T], most: int) -> Iterator[list[T]]:
-    """Batch values in lists of `most`. A pause of standard input ends a batch, so each line is answered at once."""
+    """Group values into lists of at most `most`. A pause of standard input ends a batch, so each line is answered at
+    once.
+    """
     batch: list[T] = []
     for value in values:
         batch.append(value)
@@ -268,10 +272,10 @@ def _xz_pieces(raw: IO[bytes]) -> Iterator[bytes]:
 
 @contextmanager
 def write_binary(path: PathLike) -> Iterator[IO[bytes]]:
-    """Write `path` aside, sync it and rename it: the final name appears only when the block ends without an error.
+    """Write a temporary file, sync it and rename it to `path` when the block ends without an error.
 
-    Compression is by suffix, with fixed settings, so that the same content gives the same bytes; `-` is standard
-    output. On a terminal, control characters come out escaped. A symbolic link is followed; a device or a pipe is
+    The suffix selects the compression, with fixed settings, so that the same content gives the same bytes. `-` is
+    standard output. On a terminal, control characters are escaped. A symbolic link is followed. A device or a pipe is
     written directly. A URI is written to a temporary name, and renamed.
     """
     name = plain_path(path)
@@ -323,7 +327,7 @@ def remove_leftovers(path: PathLike) -> None:
 
 
 def nearest_folder(path: PathLike) -> Path:
-    """The folder `path`, or its nearest existing parent."""
+    """Return the folder `path`, or its nearest existing parent."""
     place = Path(path).resolve()
     while not place.exists():
         place = place.parent
@@ -358,7 +362,7 @@ def check_output(path: PathLike, folder: bool = False) -> None:
 
 @contextmanager
 def scratch_folder(parent: PathLike, name: str) -> Iterator[Path]:
-    """A temporary folder `.NAME.….part` in `parent`. Leftovers of killed processes are removed first."""
+    """Create a temporary folder `.NAME.….part` in `parent`. Leftovers of killed processes are removed first."""
     remove_leftovers(Path(parent).resolve() / name)
     while True:
         path = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".part", dir=parent))
@@ -432,7 +436,7 @@ def read_json(path: PathLike, **fields: type) -> dict[str, Any]:
 
 
 def write_json(path: PathLike, value: Any) -> None:
-    """Write a value as JSON; paths in it become text."""
+    """Write a value as JSON. Paths in it become text."""
     with write_binary(path) as stream:
         stream.write(json.dumps(value, indent=1, default=os.fspath).encode() + b"\n")
 
@@ -440,7 +444,7 @@ def write_json(path: PathLike, value: Any) -> None:
 def parse_json(text: str | bytes, file: str, line: int = 0, /, **fields: type) -> dict[str, Any]:
     """Parse a JSON object: a whole file, or one line of it.
 
-    `fields` are types by name. Whole numbers are counts, and no number is infinite.
+    `fields` maps names to types. Whole numbers are counts, and no number is infinite.
 
     >>> parse_json('{"pairs": 3}', "run.json", pairs=int)
     {'pairs': 3}
@@ -475,7 +479,7 @@ def parse_value(text: str | bytes, file: str, line: int = 0) -> Any:
 
 
 def check_fields(table: Mapping[str, Any], file: str, line: int = 0, /, **fields: type) -> None:
-    """Refuse an object from JSON that lacks one of the fields, or has another type there.
+    """Refuse a JSON object that lacks one of the fields, or has another type there.
 
     >>> check_fields({"pairs": -3}, "run.json", pairs=int)
     Traceback (most recent call last):

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Later:
-    """Stands for a module. The module is imported when one of its names is first used.
+    """A placeholder for a module. The module is imported when one of its names is first used.
 
     >>> math = Later("math")
     >>> math.sqrt(4)

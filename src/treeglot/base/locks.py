@@ -1,4 +1,4 @@
-"""Locks between processes: only one at a time works at a place."""
+"""Locks between processes: only one process at a time works on a file or folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The machine that this process runs on, and the memory that it takes."""
+"""The machine that this process runs on, and the memory that the process uses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 def machine() -> dict[str, Any]:
-    """The processor, its cores, the memory in bytes, and the system.
+    """Return the processor, its cores, the memory in bytes, and the system.
 
     >>> sorted(machine())
     ['cores', 'memory', 'processor', 'system']
@@ -47,7 +47,7 @@ class PeakMemory:
             self._known = False
 
     def bytes(self) -> int | None:
-        """The peak, with mapped files; None where it is unknown."""
+        """Return the peak, with mapped files; None where it is unknown."""
         if not self._known:
             return None
         lines = _STATUS.read_text().splitlines()

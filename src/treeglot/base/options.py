@@ -55,7 +55,7 @@ class Range:
     unlimited: bool = False
 
     def words(self) -> str:
-        """The range in words.
+        """Return the range in words.
 
         >>> Range(least=0, most=6).words(), Range(above=0).words(), Range(least=1, unlimited=True).words()
         ('0 to 6', 'above 0', 'at least 1, or -1 for no limit')
@@ -143,7 +143,7 @@ class Option:
     paper: str = ""  # what the default is from
 
     def described(self) -> str:
-        """The help, with the paper that the default is from."""
+        """Return the help, with the paper that the default is from."""
         return f"{self.help} ({self.paper})" if self.paper else self.help
 
     def check(self, value: Any) -> None:
@@ -154,7 +154,7 @@ class Option:
 
 
 def options_of(schema: Any) -> tuple[Option, ...]:
-    """The options that a dataclass or a factory declares, in order.
+    """Return the options that a dataclass or a factory declares, in order.
 
     >>> def rules(max_words: Annotated[int, "longest source side"] = 7): ...
     >>> options_of(rules)[0].help
@@ -176,7 +176,7 @@ def options_of(schema: Any) -> tuple[Option, ...]:
 
 
 def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The types of parameters with their annotations.
+    """Return the types of parameters with their annotations.
 
     Python 3.10 wraps a parameter with the default None in Optional, which hides its annotations.
     """
@@ -201,13 +201,13 @@ def _fields(schema: Any) -> tuple[Option, ...]:
 def from_table(schema: Callable[..., T], table: Mapping[str, Any], *, table_name: str = "") -> T:
     """Call `schema` with the values of `table`. Unknown names and values out of range are refused.
 
-    A table in the table changes the options that it names; the others are those of the option's default.
+    A nested table changes the options that it names. The other options keep the default of the option.
     """
     return _make(schema, table, (table_name,) if table_name else ())
 
 
 def changed(options: T, table: Mapping[str, Any], *, table_name: str = "") -> T:
-    """The options of an instance, overridden by `table`, nested tables included.
+    """Return the options of an instance, overridden by `table`, nested tables included.
 
     >>> @dataclasses.dataclass(frozen=True)
     ... class SearchOptions(Options):
@@ -235,7 +235,9 @@ def resolved(schema: Callable[..., Any], table: Mapping[str, Any]) -> dict[str, 
 
 
 def file_options(schema: Callable[..., Any], table: Mapping[str, Any]) -> dict[str, str]:
-    """The files among the values of `table`, by the dotted names of their options. Results depend on their content.
+    """Return the files among the values of `table`, by the dotted names of their options.
+
+    Results depend on the content of these files.
 
     >>> @dataclasses.dataclass(frozen=True)
     ... class Trees:
@@ -257,7 +259,7 @@ def file_options(schema: Callable[..., Any], table: Mapping[str, Any]) -> dict[s
 
 
 def with_values(table: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """`table` with other values for options, by their dotted names.
+    """Return `table` with other values for options, given by their dotted names.
 
     >>> with_values({"trees": {"heads": "my.heads", "kbest": 1}}, {"trees.heads": "/data/my.heads"})
     {'trees': {'heads': '/data/my.heads', 'kbest': 1}}
@@ -288,12 +290,12 @@ def options_in(path: str | Path, schema: Callable[..., T], table: Mapping[str, A
 
 
 def in_file(path: str | Path, error: UsageError) -> FormatError:
-    """An error about options that were read from a TOML file, with file and line."""
+    """Return an error about options that were read from a TOML file, with file and line."""
     return FormatError(str(path), TomlFile(path).line_of(error.key) if error.key else 0, str(error))
 
 
 def options_table(schema: Callable[..., Any]) -> str:
-    """The options that have help as a Markdown table, for the docs.
+    """Return the options that have help as a Markdown table, for the docs.
 
     >>> def rules(max_words: Annotated[int, "longest source side", Range(least=1)] = 7): ...
     >>> print(options_table(rules))
@@ -312,7 +314,7 @@ def options_table(schema: Callable[..., Any]) -> str:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """The message for an unknown name. It lists the known names, the closest first.
+    """Return the message for an unknown name. It lists the known names, the closest first.
 
     >>> unknown("format", "conlu", ["ptb", "conllu"])
     "unknown format 'conlu'; did you mean 'conllu'? known: conllu, ptb"

@@ -15,19 +15,19 @@ APART = {"cli", "web"}  # folders that only show what steps make
 
 
 def code_files(folder: Path) -> list[Path]:
-    """The package's sources and data that steps run or read."""
+    """Return the package's sources and data that steps run or read."""
     found = (path for path in folder.rglob("*") if path.suffix not in {".pyc", ".pyi", ".so"} and path.is_file())
     return sorted(path for path in found if path.relative_to(folder).parts[0] not in APART)
 
 
 def code_digest(folder: Path, core: Path) -> str:
-    """A digest of the names and contents of the code: the package in `folder` and the compiled core."""
+    """Return a digest of the names and contents of the code: the package in `folder` and the compiled core."""
     sources = ((path.relative_to(folder).as_posix(), path) for path in code_files(folder))
     return _digest([*sources, ("core", core)])
 
 
 def module_digest(module: str) -> str:
-    """A digest of the code of a module. In a package, all of the package counts.
+    """Return a digest of the code of a module. In a package, all of the package counts.
 
     >>> module_digest("json.decoder") == module_digest("json")
     True
@@ -51,6 +51,6 @@ def _digest(files: Iterable[tuple[str, Path]]) -> str:
 
 @cache
 def program() -> str:
-    """The version and the digest of the code, read once in a process."""
+    """Return the version and the digest of the code. They are read once per process."""
     assert _core.__file__
     return f"treeglot {treeglot.__version__} ({code_digest(Path(treeglot.__file__).parent, Path(_core.__file__))})"

@@ -1,4 +1,4 @@
-"""A registry for each kind of thing that is chosen by name: formats, extractors, features, models.
+"""A registry for each kind of object that is selected by name: formats, extractors, features, models.
 
 >>> from typing import Annotated
 >>> extractor = Registry("extractor")
@@ -29,7 +29,7 @@ class Registry(Generic[T]):
     """Factories of `T` by name. A factory's parameters are its options."""
 
     def __init__(self, kind: str) -> None:
-        """`kind` is the word for the thing in messages."""
+        """Create a registry. `kind` is the word for its objects in messages."""
         self.kind = kind
         self._factories: dict[str, Callable[..., T]] = {}
 
@@ -60,5 +60,5 @@ class Registry(Generic[T]):
         return len(self._factories)
 
     def make(self, name: str, options: Mapping[str, Any] | None = None) -> T:
-        """Make the thing called `name` with `options`. They are checked against the factory's parameters."""
+        """Create the object called `name` with `options`. They are checked against the factory's parameters."""
         return from_table(self[name], options or {}, table_name=name)

@@ -41,22 +41,22 @@ class Machines(Protocol):
     """The machines that run tasks."""
 
     def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
-        """Call `function(shared, item)` for each item, and return the values in order. A machine may repeat a call."""
+        """Call `function(shared, item)` for each item, and return the values in order. A machine can repeat a call."""
 
     def calls_at_once(self) -> int:
-        """The number of calls of `map`'s function that share the memory and cores of one machine."""
+        """Return the number of calls of `map`'s function that share the memory and cores of one machine."""
 
 
 class Job(Protocol):
     """The work on each shard: a value that is sent to the machines. Its `repr` distinguishes it from other jobs."""
 
     def open(self) -> Any:
-        """Open what all shards of a process share, such as a model."""
+        """Open the data that all shards of a process share, such as a model."""
 
     def run(self, opened: Any, records: Any, first: int, threads: int, part: Path) -> dict[str, Any]:
-        """Write the part for some records. Returns facts for the driver, as JSON values.
+        """Write the part for some records, and return facts for the driver as JSON values.
 
-        `first` records precede these.
+        `first` is the number of records before these.
         """
 
 
@@ -70,7 +70,7 @@ class Shard:
     digest: str  # of the file
 
     def file(self, folder: Path) -> Path:
-        """The file with the shard's records."""
+        """Return the file with the shard's records."""
         return folder / f"{self.number:06}.shard"
 
     def load(self, folder: Path) -> Any:
@@ -98,7 +98,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Work:
-    """The data that all tasks of a job share. A process opens the job once for each `opening`."""
+    """The data that all tasks of a job share. A process opens the job once for each value of `opening`."""
 
     folder: Path = field(compare=False)
     digest: str = field(compare=False)  # of the program and the job
@@ -116,7 +116,7 @@ def pack(number: int, first: int, records: int, value: Any) -> tuple[Shard, byte
 
 
 def digest_of(content: bytes) -> str:
-    """The digest of a shard's content."""
+    """Return the digest of a shard's content."""
     return blake2b(content, digest_size=16).hexdigest()
 
 
@@ -130,7 +130,7 @@ def shards_of(records: Iterable[T], size: int) -> Iterator[tuple[list[T], int]]:
 def state_of(*paths: PathLike) -> str:
     """Describe the files at these paths and in these folders by path, size and time.
 
-    Results that depend on these files have this text in their keys. Files whose names begin with a dot do not count,
+    Results that depend on these files have this text in their keys. Files whose names begin with a dot are ignored,
     because they are still being written.
     """
     known = []
@@ -154,12 +154,12 @@ def in_shards(
     threads: int = 1,
     report: Callable[[str], None] = lambda line: None,
 ) -> Iterator[list[Part]]:
-    """Run a job on shards of records, each given with its number of records. Yields the parts in order.
+    """Run a job on shards of records, each with its number of records, and yield the parts in order.
 
     The parts are in a folder beside `out`, which is removed when the block ends without an error. Parts of an earlier
-    run are kept if program, job, `key` and records are the same. `threads` are those of one machine; the tasks that it
-    runs at once share them. Python's warnings of tasks are given again, each once. Jobs with the same `opening`
-    open the same, and a process opens it once; without one, each job opens its own.
+    run are reused if program, job, `key` and records are the same. `threads` is the number for one machine, and the
+    tasks that it runs at once share them. Python warnings of tasks are repeated here, each once. Jobs with the same
+    `opening` share what they open, and a process opens it once. Without `opening`, each job opens its own data.
     """
     target = Path(out).resolve()
     folder = target.parent / f".{target.name}.parts"
@@ -197,7 +197,7 @@ def join(parts: Iterable[Part], out: PathLike) -> None:
 
 
 def run_shard(work: Work, shard: Shard) -> dict[str, Any]:
-    """Write the part of a shard, unless it is there. Another call for the same shard writes the same."""
+    """Write the part of a shard, unless it exists. Another call for the same shard writes the same bytes."""
     if there := _finished(work.folder, shard, work.digest):
         return there
     path = _part(work.folder, shard)
@@ -246,7 +246,7 @@ def _write(
 
 
 def _finished(folder: Path, shard: Shard, digest: str) -> dict[str, Any] | None:
-    """The facts that a task stored with its part, or None without such a part."""
+    """Return the facts that a task stored with its part, or None without such a part."""
     try:
         found = read_json(_marker(folder, shard), key=str, digest=str, facts=dict, warnings=list)
         same = found["key"] == _key(digest, shard) and found["digest"] == _file_digest(_part(folder, shard))

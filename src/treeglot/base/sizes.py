@@ -1,4 +1,4 @@
-"""Amounts of memory, as people write them."""
+"""Parses amounts of memory in the form that people write."""
 
 from __future__ import annotations
 

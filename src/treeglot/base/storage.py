@@ -55,7 +55,7 @@ class StorageError(TreeglotError):
 
 
 def find_uri(path: PathLike) -> str | None:
-    """The path as a URI, or None for a local path. Unknown schemes raise `UsageError`.
+    """Return the path as a URI, or None for a local path. Unknown schemes raise `UsageError`.
 
     >>> find_uri(Path("s3://bucket/train.de"))
     's3://bucket/train.de'
@@ -75,7 +75,7 @@ def find_uri(path: PathLike) -> str | None:
 
 
 def is_remote(path: PathLike) -> bool:
-    """Whether a path is a remote URI.
+    """Return whether a path is a remote URI.
 
     >>> is_remote("s3://bucket/train.de"), is_remote("file:///data/train.de"), is_remote("train.de")
     (True, False, False)
@@ -85,7 +85,7 @@ def is_remote(path: PathLike) -> bool:
 
 
 def plain_path(path: PathLike) -> str:
-    """The path of this machine that `file://` names. Other paths and URIs stay as they are.
+    """Return the local path that `file://` names. Other paths and URIs are returned unchanged.
 
     >>> plain_path("file:///data/train%20set.de")
     '/data/train set.de'
@@ -122,7 +122,7 @@ def open_remote(path: PathLike) -> IO[bytes]:
 def write_remote(path: PathLike, size: int = 0) -> Iterator[IO[bytes]]:
     """Write the object of a URI. It appears under its name when the block ends without an error.
 
-    If it will have `size` bytes and the place takes fewer, nothing is sent.
+    If it will have `size` bytes and the store accepts fewer, nothing is sent.
     """
     uri = _uri(path)
     with _naming(uri):
@@ -147,7 +147,7 @@ def write_remote(path: PathLike, size: int = 0) -> Iterator[IO[bytes]]:
 
 
 def check_remote(path: PathLike) -> None:
-    """Refuse a URI that cannot be written, before the work begins. Arrow may leave a marker of its folder."""
+    """Refuse a URI that cannot be written, before the work begins. Arrow may leave a marker object for the folder."""
     uri = _uri(path)
     with _naming(uri):
         system, place = _resolve(uri)
@@ -160,19 +160,19 @@ def check_remote(path: PathLike) -> None:
 
 
 def is_complete(path: PathLike) -> bool:
-    """Whether a URI names a complete folder."""
+    """Return whether a URI names a complete folder."""
     return _info(_within(_uri(path), FILES)) is not None
 
 
 def exists(path: PathLike) -> bool:
-    """Whether a path or URI names a file, or a folder that can be read. A remote folder must be complete."""
+    """Return whether a path or URI names a file, or a folder that can be read. A remote folder must be complete."""
     if not is_remote(path):
         return Path(plain_path(path)).exists()
     return is_file(path) or is_complete(path)
 
 
 def is_file(path: PathLike) -> bool:
-    """Whether a path or URI names a file."""
+    """Return whether a path or URI names a file."""
     if not is_remote(path):
         return Path(plain_path(path)).is_file()
     found = _info(_uri(path))
@@ -180,7 +180,7 @@ def is_file(path: PathLike) -> bool:
 
 
 def files_in(folder: PathLike) -> list[str]:
-    """The files below a folder, by their paths in it, sorted. A missing folder has none."""
+    """Return the files below a folder, as sorted relative paths. A missing folder has no files."""
     if not is_remote(folder):
         own = Path(plain_path(folder))
         return sorted(file.relative_to(own).as_posix() for file in own.rglob("*") if file.is_file())
@@ -194,7 +194,7 @@ def files_in(folder: PathLike) -> list[str]:
 
 
 def within(folder: PathLike, name: str) -> PathLike:
-    """The path of a file in a folder. The folder may be a URI with settings.
+    """Return the path of a file in a folder. The folder may be a URI with settings.
 
     >>> within("s3://bucket/run?region=eu-north-1", "cards/a.json")
     's3://bucket/run/cards/a.json?region=eu-north-1'
@@ -203,7 +203,7 @@ def within(folder: PathLike, name: str) -> PathLike:
 
 
 def above(path: PathLike, levels: int) -> PathLike:
-    """The folder `levels` levels above a path or URI.
+    """Return the folder `levels` levels above a path or URI.
 
     >>> above("s3://bucket/run/cards/a.json?region=eu-north-1", 2)
     's3://bucket/run?region=eu-north-1'
@@ -245,10 +245,10 @@ def upload_folder(folder: PathLike, path: PathLike) -> None:
 
 
 def fetch(path: PathLike, cache: PathLike | None = None, report: Callable[[str], None] = lambda line: None) -> Path:
-    """Copy an object, or a folder that `upload_folder` made, to this machine. Returns the path of the copy.
+    """Copy an object, or a folder that `upload_folder` wrote, to this machine, and return the path of the copy.
 
-    Files that are mapped into memory must be on this machine. The copy is kept in `cache`. It is used again as long as
-    the object has the same size and time, and the copy the same checksum. The files of a folder are checked against
+    Files that are mapped into memory must be on this machine. The copy is stored in `cache`. It is reused as long as
+    the object has the same size and time, and the copy has the same checksum. The files of a folder are checked against
     its list. One process at a time fetches a URI, and others wait for it.
     """
     if not is_remote(path):
@@ -264,7 +264,7 @@ def fetch(path: PathLike, cache: PathLike | None = None, report: Callable[[str],
 
 
 def cache_folder(cache: PathLike | None = None) -> Path:
-    """The folder for copies: TREEGLOT_CACHE, or `treeglot/files` in the user's cache folder."""
+    """Return the folder for copies: TREEGLOT_CACHE, or `treeglot/files` in the user's cache folder."""
     if cache is not None:
         return Path(cache)
     if given := os.environ.get("TREEGLOT_CACHE"):
@@ -355,7 +355,7 @@ def _digest(path: Path) -> str:
 
 
 def _within(uri: str, name: str) -> str:
-    """The URI of a file in the folder that a URI names."""
+    """Return the URI of a file in the folder that a URI names."""
     base, _, query = uri.partition("?")
     return f"{base.rstrip('/')}/{name}" + (f"?{query}" if query else "")
 
@@ -383,7 +383,7 @@ def _resolve(uri: str) -> tuple[FileSystem, str]:
 
 
 def _info(uri: str) -> FileInfo | None:
-    """The file system's facts about a URI, or None if it does not exist."""
+    """Return the file system's facts about a URI, or None if it does not exist."""
     from pyarrow.fs import FileType
 
     with _naming(uri):

@@ -1,7 +1,7 @@
-"""TOML files whose errors know their line.
+"""TOML files whose errors name the line.
 
-tomllib gives values without their places. A linear scan of the same text finds the line of each key. It runs only when
-an error needs a place.
+tomllib returns values without their places. If an error needs a place, a linear scan of the same text finds the line of
+each key.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class TomlFile:
     """The table of a TOML file. A mistake raises `FormatError` with its line."""
 
     def __init__(self, path: str | Path) -> None:
-        """Reads and parses the file."""
+        """Read and parse the file."""
         self.path = str(path)
         data = Path(path).read_bytes()
         try:
@@ -58,7 +58,7 @@ class TomlFile:
             raise FormatError(self.path, line, f"is not TOML: {problem[:1].lower()}{problem[1:]}") from error
 
     def line_of(self, key: Key) -> int:
-        """The line of a key, or of the closest table around it. Line 1 stands for the whole file."""
+        """Return the line of a key, or of the closest table around it. Line 1 stands for the whole file."""
         lines = key_lines(self.text)
         return next((lines[key[:size]] for size in range(len(key), 0, -1) if key[:size] in lines), 1)
 
@@ -87,7 +87,7 @@ def parse_value(text: str) -> Any:
 
 
 def format_value(value: Any) -> str:
-    """A value, or a list of values, in TOML.
+    """Return a value, or a list of values, in TOML.
 
     >>> format_value(math.inf), format_value(True), format_value((1, "a"))
     ('inf', 'true', '[1, "a"]')
@@ -98,7 +98,7 @@ def format_value(value: Any) -> str:
 
 
 def key_lines(text: str) -> dict[Key, int]:
-    r"""The line of each key and each item of an array in valid TOML.
+    r"""Return the line of each key and each item of an array in valid TOML.
 
     >>> key_lines("a.b = [1,\n2]\n[[t]]\n'c d' = 0")
     {('a',): 1, ('a', 'b'): 1, ('a', 'b', 0): 1, ('a', 'b', 1): 2, ('t',): 3, ('t', 0): 3, ('t', 0, 'c d'): 4}
@@ -179,7 +179,7 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _name(token: str) -> str:
-    """The name in one part of a key."""
+    """Return the name in one part of a key."""
     if token[0] == '"' and "\\" in token:
         name: str = loads(f"name = {token}")["name"]
         return name

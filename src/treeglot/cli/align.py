@@ -179,7 +179,7 @@ def _align_elsewhere(
 
 
 class PairFiles:
-    """The pairs of two files, read again on each pass; the first pass counts doubtful ones."""
+    """The pairs of two files, which are read again on each pass. The first pass counts doubtful pairs."""
 
     def __init__(self, source: Path, target: Path) -> None:
         from treeglot.align.clean import Faults
@@ -207,7 +207,7 @@ class PairFiles:
             yield source, target
 
     def problems(self) -> list[str]:
-        """What was counted, in words."""
+        """Return a description of the counted problems."""
         return self.faults.found() + self.doubts[0].found() + self.doubts[1].found()
 
 
@@ -236,7 +236,7 @@ def _aligner(
     state: Path | None,
     report: Callable[[int, int], None],
 ) -> Aligner | None:
-    """The aligner that is loaded, updated or trained; none for the program eflomal."""
+    """Return the aligner that is loaded, updated or trained; none for the program eflomal."""
     from treeglot.align import Aligner
 
     if model is not None:
@@ -267,7 +267,7 @@ def _write_posteriors(aligner: Aligner, pairs: PairFiles, path: Path, threads: i
 
 
 def _parses(path: Path | None, text: Path) -> Iterator[Tree | ParseForest] | None:
-    """The trees or forests of a file, which must have as many as the text has lines."""
+    """Yield the trees or forests of a file, which must have as many as the text has lines."""
     from treeglot.syntax import ParseForest, Tree
     from treeglot.syntax.formats import read_parallel
 
@@ -293,7 +293,7 @@ def _write_lexicon(aligner: Aligner, path: Path) -> None:
 
 
 def _state(out: Path, save: Path | None) -> Path | None:
-    """The folder for the state of an interrupted run."""
+    """Return the folder for the state of an interrupted run."""
     if save is not None:
         return save / "state"
     beside = out.resolve()

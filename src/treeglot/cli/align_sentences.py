@@ -80,21 +80,21 @@ def align_sentences(
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a paragraph: the text of each sentence, with the blanks behind it, and its words."""
+    """One side of a paragraph: the text of each sentence with the blanks after it, and its words."""
 
     sentences: list[tuple[str, list[str]]]
 
     def words(self) -> list[list[str]]:
-        """The words of each sentence."""
+        """Return the words of each sentence."""
         return [words for _, words in self.sentences]
 
     def text(self, part: range) -> str:
-        """Sentences as one line."""
+        """Join sentences into one line."""
         return "".join(self.sentences[k][0] for k in part).strip()
 
 
 def _read(source: Path, target: Path, languages: str, threads: int) -> list[list[Side]]:
-    """The paragraphs of both documents."""
+    """Return the paragraphs of both documents."""
     if not languages:
         return [list(_tokenised(source)), list(_tokenised(target))]
     from treeglot.text.languages import find_languages
@@ -118,7 +118,7 @@ def _tokenised(path: Path) -> Iterator[Side]:
 
 
 def _raw(path: Path, language: str, threads: int) -> list[Side]:
-    """A paragraph for each line; its sentences keep the blanks behind them."""
+    """Return a paragraph for each line; its sentences keep the blanks behind them."""
     from treeglot.base.files import read_lines
     from treeglot.text import TextSettings, TextSide
 

@@ -1,4 +1,4 @@
-"""The commands, in the order of use, and how a run ends."""
+"""The commands in the order of use, and the handling of errors and exit codes."""
 
 from __future__ import annotations
 
@@ -69,18 +69,18 @@ class CommandGroup(TyperGroup):
         return {word: self.prefix + word for word in words}
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names in the order of `COMMANDS`, not sorted."""
+        """Return the names in the order of `COMMANDS`, not sorted."""
         return list(self.names())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command or group of that name."""
+        """Return the command or group of that name."""
         path = self.names().get(cmd_name)
         if path is None:
             return None
         return build_group(path) if path in GROUPS else build_command(path)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Refuse an unknown command with a message of our own. A command may have subcommands, such as `serve keys`."""
+        """Refuse an unknown command with our own message. A command can have subcommands, such as `serve keys`."""
         if args and not args[0].startswith("-") and args[0] not in self.names():
             raise UsageError(unknown("command", args[0], self.names()))
         path = self.names().get(args[0]) if args else None
@@ -91,7 +91,7 @@ class CommandGroup(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The commands by stage, with their whole names, then the options."""
+        """Write the commands by stage, with their full names, then the options."""
         for stage, paths in COMMANDS.items():
             rows = [(path, summary(path)) for path in paths if path.startswith(self.prefix)]
             help.section(formatter, stage, rows)
@@ -99,19 +99,19 @@ class CommandGroup(TyperGroup):
 
 
 def load(path: str) -> Callable[..., None]:
-    """The function of a command."""
+    """Return the function of a command."""
     name = path.replace(" ", "_").replace("-", "_")
     function: Callable[..., None] = getattr(import_module(f"treeglot.cli.{name}"), name)
     return function
 
 
 def summary(path: str) -> str:
-    """The first line of a command's help."""
+    """Return the first line of a command's help."""
     return (load(path).__doc__ or "").splitlines()[0]
 
 
 def build_command(path: str) -> Any:
-    """The command for "lm train": the function lm_train of cli/lm_train.py."""
+    """Return the command for "lm train": the function lm_train of cli/lm_train.py."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     function = expand(load(path))
     app.command(path.split()[-1], cls=help.PlainCommand, context_settings=help.WIDTH)(function)
@@ -121,7 +121,7 @@ def build_command(path: str) -> Any:
 
 
 def build_group(path: str) -> Any:
-    """The group of commands that begin with `path`; the empty path is `treeglot` itself."""
+    """Return the group of commands that begin with `path`; the empty path is `treeglot` itself."""
     app = typer.Typer(
         cls=CommandGroup,
         name=path.split()[-1] if path else "treeglot",
@@ -184,7 +184,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def describe(error: Exception) -> tuple[str, int]:
-    """The message for `error`, and the exit code: 1 for bad input, 2 for bad usage, 3 for no memory."""
+    """Return the message for `error`, and the exit code: 1 for bad input, 2 for bad usage, 3 for no memory."""
     # Typer carries its own click or uses the shared one: this is the usage error of the one it uses.
     cli_usage_error: Any = typer.BadParameter.__bases__[0]
     if isinstance(error, cli_usage_error):
@@ -210,7 +210,7 @@ def describe(error: Exception) -> tuple[str, int]:
 
 
 def find_command(arguments: Sequence[str]) -> str | None:
-    """The command that a command line begins with.
+    """Return the command that a command line begins with.
 
     >>> find_command(["lm", "train", "text"]), find_command(["serve", "keys", "add"]), find_command(["serve", "models"])
     ('lm train', 'serve keys add', 'serve')

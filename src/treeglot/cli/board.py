@@ -14,10 +14,10 @@ BEFORE = 15  # steps shown above the one that runs
 
 
 class Lines(Watcher):
-    """Prints a line when a step begins or ends, and every few seconds what the step says."""
+    """Prints a line when a step begins or ends, and the messages of the step every few seconds."""
 
     def __init__(self) -> None:
-        """Begin without messages."""
+        """Start without messages."""
         self.last = 0.0
         self.line = ""
 
@@ -28,24 +28,26 @@ class Lines(Watcher):
         pass
 
     def planned(self, plan: Sequence[Planned]) -> None:
-        """Say how much there is to do."""
+        """Print how many steps there are to do."""
         there = sum(planned.done for planned in plan)
         say(f"{len(plan)} steps, {there} of them done before")
 
     def started(self, planned: Planned) -> None:
-        """Say which step runs, and why it runs again."""
+        """Print which step runs, and why it runs again."""
         self.last, self.line = time.monotonic(), ""
         say(f"{planned.step.name}: {'begins' if planned.reason == NEW else planned.reason}")
 
     def said(self, planned: Planned, line: str) -> None:
-        """Print the step's message, unless another was printed just before. The last message comes at the end."""
+        """Print the message of the step, unless another was printed just before. The last message is printed at the
+        end.
+        """
         self.line = line
         if time.monotonic() - self.last >= LOG_INTERVAL:
             self.last = time.monotonic()
             say(f"{planned.step.name}: {line}")
 
     def finished(self, planned: Planned, seconds: float) -> None:
-        """Say how long the step took, and print its last message."""
+        """Print how long the step took, and its last message."""
         say(f"{planned.step.name}: done in {seconds:.1f} s{f', {self.line}' if self.line else ''}")
 
 
@@ -95,7 +97,7 @@ class Board(Watcher):
         self.at = ""
 
     def table(self) -> Any:
-        """The running step, the last steps before it, and the numbers of steps above and to come."""
+        """Return the running step and the steps before it, with the number of hidden and of remaining steps."""
         from rich.table import Table
 
         out = Table.grid(padding=(0, 2))
@@ -117,5 +119,5 @@ class Board(Watcher):
 
 
 def watcher() -> Board | Lines:
-    """The display for standard error: a table on a terminal, lines in a log."""
+    """Return the display for standard error: a table on a terminal, lines in a log."""
     return Board() if is_terminal(sys.stderr) and not settings().quiet else Lines()

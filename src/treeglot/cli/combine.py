@@ -120,7 +120,7 @@ class _System:
     named: bool = False  # NAME=FILE, which a model's folder that is not there looks like
 
     def lists(self, size: int) -> Lists:
-        """The best translations of each sentence."""
+        """Return the best translations of each sentence."""
         from treeglot.tune.combination import lists_of, read_lists
 
         if self.translator is None:

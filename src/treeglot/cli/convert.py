@@ -108,7 +108,7 @@ def _over(trees: Iterable[Dependency], file: str, text: Path) -> Iterator[Depend
 
 
 class WithWords:
-    """Passes on dependencies that have words, and counts the others."""
+    """Passes on dependencies that have words, and counts those without words."""
 
     def __init__(self, values: Iterable[Dependency]) -> None:
         self.values = values

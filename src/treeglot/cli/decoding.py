@@ -34,7 +34,7 @@ EMPTY = b'{"goal":null,"nodes":[]}'  # the forest of a line that was refused
 
 
 def given_weights(path: Path) -> dict[str, float]:
-    """Read a file of weights. Prints a remark if it has none."""
+    """Read a file of weights. Prints a remark if it has no weights."""
     from treeglot.decode.weights import read_weights
 
     found = read_weights(path)
@@ -50,7 +50,7 @@ def searched(options: SearchOptions, **given: float | bool | None) -> SearchOpti
 
 @dataclass(frozen=True)
 class Output:
-    """Options of `translate` and `decode`: what to write for each sentence, and where."""
+    """Options of `translate` and `decode`: what to write for each sentence, and where to write it."""
 
     out: Out = Path("-")
     kbest: Annotated[
@@ -77,7 +77,7 @@ class Output:
     listed: Callable[[Mapping[str, float]], str] | None = None  # features as another decoder's lists have them
 
     def __post_init__(self) -> None:
-        """Refuses numbers that make no sense."""
+        """Refuse numbers that make no sense."""
         Range(least=0).check("kbest", self.kbest)
         Range(least=0, infinite=True).check("margin", self.margin)
         if self.key and (self.kbest or (self.trace and not self.as_json) or self.out.suffix in COMPRESSED):
@@ -97,10 +97,10 @@ def run(
     first: int = 1,
     translate: Callable[..., list[Translation]] | None = None,
 ) -> Counter[int]:
-    """Translate `sources`, read from `source`, with any translator. Every command that decodes uses this.
+    """Translate `sources`, read from `source`, with any translator. Every command that decodes calls this function.
 
-    `first` is the place of the first sentence in `source`, for messages. `translate` replaces the translator's own
-    batches; a model that reads text passes its own. Returns how often each entry of a glossary was used.
+    `first` is the number of the first sentence in `source`, for messages. `translate` replaces the translator's batch
+    function, for models that read text. Returns how often each entry of a glossary was used.
     """
     from contextlib import nullcontext
 
@@ -125,7 +125,7 @@ def run(
 
 
 def warn_of(translator: Translator | ForeignTranslator) -> None:
-    """Say which weights and rules a translator does not use."""
+    """Warn of weights and rules that a translator does not use."""
     for name in translator.unknown_weights:
         warn(f"the weights name {name!r}, which is not a feature of this model")
     warn_left_out(translator.left_out)
@@ -139,7 +139,7 @@ def translate_into(
     done: Done,
     update: Callable[[float], None] = lambda number: None,
 ) -> None:
-    """Translate and write in batches; `done` counts the results."""
+    """Translate and write in batches. `done` counts the results."""
     from treeglot.base.files import batches
 
     output = done.output
@@ -165,7 +165,9 @@ class Done:
     """The results of a finished run: counts, and drawings of its translations."""
 
     def __init__(self, output: Output, source: Path, first: int, tell: Callable[[str], None] = warn) -> None:
-        """`first` is the place of the first sentence in `source`. `tell` reports untranslatable sentences."""
+        """Create empty counts. `first` is the number of the first sentence in `source`. `tell` reports untranslatable
+        sentences.
+        """
         from treeglot.corpus.doubts import Doubts
 
         self.output, self.source, self.first = output, source, first
@@ -180,7 +182,7 @@ class Done:
         self.tell = tell
 
     def facts(self) -> dict[str, Any]:
-        """All counts as JSON values. `take` adds them to the counts of another run."""
+        """Return all counts as JSON values. `take` adds them to the counts of another run."""
         found: dict[str, Any] = {name: getattr(self, name) for name in ("number", "bad", "words", "seconds")}
         doubts = {name: count for name, count in vars(self.doubts).items() if name != "name"}
         return found | {"notes": dict(self.notes), "terms": list(self.terms.items()), "doubts": doubts}
@@ -236,7 +238,7 @@ class Done:
             _write_dependencies(self.output.dependencies, self.trees)
 
     def report(self) -> None:
-        """Print the remarks. Sentences that were not translated raise an error."""
+        """Print the remarks. If some sentences were not translated, raise an error."""
         number, each = self.number, 1000 * self.seconds / max(self.number, 1)
         for problem in self.doubts.found():
             warn(problem)
@@ -315,7 +317,7 @@ def _write_dependencies(path: Path, trees: list[Dependency | None]) -> None:
 
 
 def render(translation: Translation, number: int, output: Output) -> str:
-    """The output for one sentence."""
+    """Return the output for one sentence."""
     from treeglot.decode.kbest import Entry
     from treeglot.decode.translation import as_object
 

@@ -41,7 +41,7 @@ class TreeFile:
     tags: str | None  # the column that they are in
 
     def read(self, unit: Unit) -> Iterator[Dependency]:
-        """Its trees. A tree without required tags raises `FormatError`."""
+        """Yield the trees of the file. A tree without required tags raises `FormatError`."""
         from treeglot.syntax.formats import read_dependencies
 
         options: dict[str, Any] = {} if self.tags is None else {"tags": self.tags}
@@ -89,12 +89,12 @@ def score(model: DependencyModel, trees: TreeFile, words: bool, unit: float) -> 
 
 
 def total(model: DependencyModel, trees: TreeFile) -> Perplexity:
-    """The score of all trees together."""
+    """Return the score of all trees together."""
     return model.perplexity(trees.read(model.unit))
 
 
 def show(model: DependencyModel) -> None:
-    """Print what a model holds."""
+    """Print a description of a model."""
     print(f"dependency model over\t{model.unit}")
     print(f"conditioning\t{model.conditioning}")
     print(f"bytes\t{model.core.bytes}")

@@ -1,4 +1,4 @@
-"""Ending a command: SIGTERM and SIGHUP unwind it as Ctrl-C does, so no work is left half done.
+"""Ends a command cleanly: SIGTERM and SIGHUP unwind it like Ctrl-C, so no partial work remains.
 
 The core and libraries ignore signals while they work. After `GRACE` seconds, or a second signal, a thread of the core
 ends the command. It also removes partial output.
@@ -24,17 +24,17 @@ INTERRUPTED = "interrupted"
 
 
 class Told(BaseException):
-    """A signal told the command to end."""
+    """Raised when a signal tells the command to end."""
 
     def __init__(self, number: int) -> None:
-        """`number` is the number of the signal."""
+        """Create the exception. `number` is the number of the signal."""
         super().__init__(number)
         self.code = 128 + number
 
 
 @contextmanager
 def told_to_end() -> Iterator[None]:
-    """In the block, signals that would end the process raise `Told`. Ignored and handled signals stay."""
+    """Raise `Told` for signals that would end the process during the block. Ignored and handled signals stay."""
     heard = [number for number in SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
     if not heard or threading.current_thread() is not threading.main_thread():
         yield

@@ -1,4 +1,4 @@
-"""Help in plain text: commands by stage, options by panel. (Rich's takes longer to import than a command to run.)"""
+"""Prints help in plain text: commands by stage, options by panel. (Importing Rich takes too long.)"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def section(formatter: Any, title: str, rows: Iterable[tuple[str, str]]) -> None
 
 
 def panels(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
-    """The arguments and options of a command with their help, by panel, the common ones last."""
+    """Return the arguments and options of a command with their help, by panel, the common ones last."""
     found: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
     for parameter in command.get_params(ctx):
         record = parameter.get_help_record(ctx)
@@ -50,12 +50,12 @@ def styled(text: str, **style: Any) -> str:
 
 
 class PlainCommand(TyperCommand):
-    """A command whose help is plain text. `annotations` has the types of its parameters."""
+    """A command whose help is plain text. `annotations` contains the types of its parameters."""
 
     annotations: Mapping[str, Any] = {}
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse arguments with our own conversion. Completion parses incomplete lines, where values may be wrong."""
+        """Parse arguments with our own conversion. Completion parses incomplete lines, in which values can be wrong."""
         if ctx.resilient_parsing:
             return list(super().parse_args(ctx, args))
         parse_values(self, ctx, args, self.annotations)
@@ -66,7 +66,7 @@ class PlainCommand(TyperCommand):
         parameters(self, ctx, formatter)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """`[OPTIONS] IN OUT [MORE]...`."""
+        """Return the pieces of a usage line, such as `[OPTIONS] IN OUT [MORE]...`."""
         pieces = ["[OPTIONS]"]
         for parameter in self.get_params(ctx):
             if parameter.param_type_name == "argument":

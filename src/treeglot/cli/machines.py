@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def open_machines(
     engine: Literal["local", "spark"], master: str, threads: int, out: Path | None = None
 ) -> Iterator[Machines | None]:
-    """Open the cluster of `--engine spark`. None means this machine. `out` is the output file, if there is one."""
+    """Open the cluster of `--engine spark`. None stands for this machine. `out` is the output file, if there is one."""
     from treeglot.rules.engines import open_engine
 
     if engine == "spark" and out is not None and (str(out) == "-" or (out.exists() and not out.is_file())):

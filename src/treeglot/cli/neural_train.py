@@ -110,7 +110,7 @@ def neural_train(
 
 
 def _is_given(context: typer.Context, name: str) -> bool:
-    """Whether an option was given on the command line."""
+    """Return whether an option was given on the command line."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 

@@ -1,4 +1,4 @@
-"""Messages beside the result: remarks, warnings, progress. All go to standard error."""
+"""Messages besides the result: remarks, warnings and progress. All of them go to standard error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOG_INTERVAL = 5.0  # seconds between two lines of progress in a log
 
 @dataclass
 class Settings:
-    """Says which messages this run shows."""
+    """Defines which messages this run shows."""
 
     quiet: bool = False
     debug: bool = False
@@ -32,13 +32,13 @@ SETTINGS: ContextVar[Settings] = ContextVar("settings")  # those of the command 
 
 
 def set_common(quiet: bool, debug: bool) -> None:
-    """The options `--quiet` and `--debug`, before or after the command's name."""
+    """Set the options `--quiet` and `--debug`, which can stand before or after the command's name."""
     settings().quiet |= quiet
     settings().debug |= debug
 
 
 def settings() -> Settings:
-    """The settings of the running command, or the defaults."""
+    """Return the settings of the running command, or the defaults."""
     return SETTINGS.get(None) or Settings()
 
 
@@ -48,7 +48,7 @@ def report_error(message: str) -> None:
 
 
 def say(message: str) -> None:
-    """A remark on standard error; `--quiet` drops it."""
+    """Print a remark on standard error. `--quiet` drops it."""
     if not settings().quiet:
         print(printable(message), file=sys.stderr)
 
@@ -68,19 +68,19 @@ def show(text: str) -> None:
 
 
 def show_data(text: str) -> None:
-    """Print a line for programs. A terminal gets it escaped, as by `show`."""
+    """Print a line for programs. On a terminal, it is escaped as by `show`."""
     print(printable(text) if sys.stdout.isatty() else text)
 
 
 def warn(message: str) -> None:
-    """A warning on standard error. `--quiet` drops it."""
+    """Print a warning on standard error. `--quiet` drops it."""
     if not settings().quiet:
         _line("warning:", typer.colors.YELLOW, message)
 
 
 @contextmanager
 def shown_warnings() -> Iterator[None]:
-    """Show Python's warnings as `warn` does, each once."""
+    """Show Python's warnings in the style of `warn`, each once."""
     import warnings
 
     seen = set[str]()
@@ -97,7 +97,7 @@ def shown_warnings() -> Iterator[None]:
 
 
 class Progress:
-    """The progress of one piece of work: a bar on a terminal, in a log a line every few seconds and one at the end.
+    """Shows the progress of one piece of work: a bar on a terminal, or a line every few seconds in a log.
 
         with Progress("counting n-grams", unit="tokens", total=n) as progress:
             for batch in batches:
@@ -107,7 +107,7 @@ class Progress:
     """
 
     def __init__(self, what: str, *, unit: str = "", total: float | None = None) -> None:
-        """`what` names the work, `unit` the things that are counted."""
+        """Create the display. `what` names the work, and `unit` names the things that are counted."""
         self.what = printable(what)
         self.unit = unit
         self.total = total
@@ -166,10 +166,10 @@ class Progress:
 
 
 class Stages(ExitStack):
-    """The progress of one stage after the other; the last one ends with the block."""
+    """Shows the progress of one stage after the other. The last stage ends with the block."""
 
     def __init__(self, units: Mapping[str, str] | None = None) -> None:
-        """`units` says what each stage counts, if not iterations."""
+        """Create the display. `units` names what each stage counts, if not iterations."""
         super().__init__()
         self._units = units or {}
         self._stage = ""
@@ -196,7 +196,7 @@ def track(items: Iterable[T], what: str, *, unit: str = "", total: int | None = 
 
 
 def is_terminal(stream: Any) -> bool:
-    """Whether `stream` shows bars and colours: a terminal that is not a dumb one."""
+    """Return whether `stream` shows bars and colours: a terminal that is not a dumb one."""
     return stream is not None and bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
 
 

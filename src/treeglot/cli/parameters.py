@@ -1,4 +1,4 @@
-"""From the signature of a command's function to the parameters that typer sees."""
+"""Converts the signature of a command's function to the parameters that typer sees."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Writes:
 
 @dataclass(frozen=True)
 class Mapped:
-    """Marks a parameter whose files are copied here first. They are mapped into memory, or changed in place."""
+    """Marks a parameter whose files are copied here first, because they are mapped or changed in place."""
 
     changed: bool = False
 
@@ -104,13 +104,13 @@ Settings = list[str] | None  # of `set_option`
 
 
 def set_option(help: str) -> Any:
-    """`--set NAME=VALUE`, for `set_values`."""
+    """Declare the option `--set NAME=VALUE`, for `set_values`."""
     return typer.Option("--set", metavar="NAME=VALUE", help=f"{help}; may be given again.")
 
 
 @dataclass(frozen=True)
 class Fields:
-    """Stands for an options dataclass that is slow to import: `Annotated[Any, Fields("MODULE", "CLASS")]`."""
+    """A placeholder for an options dataclass that is slow to import: `Annotated[Any, Fields("MODULE", "CLASS")]`."""
 
     module: str
     name: str
@@ -129,7 +129,7 @@ DEBUG = Annotated[
 def expand(function: Function) -> Function:
     """Add `--quiet` and `--debug` to `function`, and replace its options dataclasses by their fields.
 
-    Files with URIs are copied as the marks of the parameters say (`file_marks`).
+    Files with URIs are copied according to the marks of the parameters (`file_marks`).
     """
     hints = annotations_of(function)
     parameters: list[inspect.Parameter] = []
@@ -175,7 +175,7 @@ def expand(function: Function) -> Function:
 
 
 def file_marks(parameters: Iterable[inspect.Parameter]) -> dict[str, Writes | Mapped | Streamed | Here]:
-    """The parameters that name files, and what each is marked with. Paths without a mark are copied."""
+    """Return the parameters that name files, with their marks. Paths without a mark are copied."""
     out: dict[str, Writes | Mapped | Streamed | Here] = {}
     for parameter in parameters:
         kind, *extras = get_args(parameter.annotation) or (parameter.annotation,)
@@ -225,7 +225,7 @@ def _marked(kind: Any, declared: Any) -> Any:
 
 
 def _annotated(kind: type[Any]) -> list[inspect.Parameter]:
-    """The fields of a command's dataclass that are options."""
+    """Return the fields of a command's dataclass that are options."""
     defaults = {field.name: field.default for field in dataclasses.fields(kind)}
     return [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=hint, default=defaults[name])
@@ -240,7 +240,7 @@ def _repeatable(kind: Any) -> Any:
 
 
 def _metavar(kind: Any) -> str | None:
-    """The placeholder for a value in the help, the same for every version of typer: N, X, TEXT, PATH, a|b."""
+    """Return the placeholder for a value in the help, the same for every version of typer: N, X, TEXT, PATH, a|b."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Literal:
         return "|".join(map(str, arguments))
@@ -250,7 +250,8 @@ def _metavar(kind: Any) -> str | None:
 
 
 def split_named(text: str) -> tuple[str, str]:
-    """The name and the path of NAME=PATH, or no name and the path. Paths may have "=", names have no slash.
+    """Split NAME=PATH into the name and the path. The name can be missing. Paths can contain "=", and names have no
+    slash.
 
     >>> split_named("a=s3://models/day=7/a"), split_named("models/day=7/a")
     (('a', 's3://models/day=7/a'), ('', 'models/day=7/a'))
@@ -260,7 +261,7 @@ def split_named(text: str) -> tuple[str, str]:
 
 
 def set_values(given: Sequence[str] | None) -> dict[str, Any]:
-    """The table that `--set NAME=VALUE` gives; values are TOML's, other words are strings.
+    """Return the table of options that `--set NAME=VALUE` gives. Values are TOML; other words are strings.
 
     >>> set_values(["restarts=5", "search.pop_limit=10", "heads=my.heads"])
     {'restarts': 5, 'search': {'pop_limit': 10}, 'heads': 'my.heads'}

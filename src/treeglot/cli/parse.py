@@ -148,7 +148,9 @@ def _parse_elsewhere(job: ParseShard, text: Path, threads: int, machines: Machin
 
 
 def adapts(model: str) -> bool:
-    """Whether a parser is one of another package, ADAPTER:MODEL. An existing folder of that name wins."""
+    """Return whether a parser comes from another package, as ADAPTER:MODEL. An existing folder of that name takes
+    precedence.
+    """
     from treeglot.parse.adapters import ADAPTERS
 
     return model.partition(":")[0] in ADAPTERS and ":" in model and not Path(model).exists()

@@ -20,7 +20,7 @@ def parser_join(
 
     Models and recipes take the folder as a parser. All files are copied.
     """
-    from treeglot.parse import join_parsers
+    from treeglot.parse.parser import join_parsers
 
     if out is None:
         raise UsageError("there is no --out; expected the folder of the joined grammars")

@@ -1,6 +1,6 @@
-"""Remote files of a command: inputs are copied here before it runs, outputs are copied there afterwards.
+"""Handles remote files of a command: copies inputs here before it runs, and outputs to their URIs afterwards.
 
-Text is read from its URI as it comes, without a copy (`base/storage.py`).
+Text is read directly from its URI, without a copy (`base/storage.py`).
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def placed(
     changed: Collection[str],
     here_only: Collection[str] = (),
 ) -> Iterator[dict[str, Any]]:
-    """The values of a command's parameters, with files of this machine where it needs them.
+    """Yield the values of a command's parameters, with remote files replaced by local copies where needed.
 
-    `written` has the parameters that name what it writes, and whether that is a folder. They are checked, and copied to
-    their URIs when the block ends. A file that was complete before an error is copied, too. An interrupted command
-    leaves what it wrote for the next one. `mapped` are parameters whose files are mapped into memory. Those of
-    `changed` must be here, because they are changed in place. Both may be text such as NAME=URI. A URI in `here_only`
-    is refused, too.
+    `written` maps the parameters that name outputs to whether the output is a folder. Outputs are checked first, and
+    copied to their URIs when the block ends. A file that was complete before an error is copied, too. An interrupted
+    command leaves its output for the next one. `mapped` names parameters whose files are mapped into memory. Files of
+    `changed` must be local, because they are changed in place. Both can be text such as NAME=URI. URIs in `here_only`
+    are refused, too.
     """
     out = {name: _plain(value) for name, value in values.items()}
     refused = dict.fromkeys(changed, "is changed in place; expected a folder of this machine")
@@ -94,7 +94,7 @@ class _Upload:
     before: tuple[int, int] | None  # the state of the path when the command began
 
     def send(self) -> None:
-        """Copy the output to its URI, and remove it here. An error names the place here."""
+        """Copy the output to its URI, and remove the local file. An error names the local file."""
         if self.path.exists():
             try:
                 upload_folder(self.path, self.uri) if self.folder else upload_file(self.path, self.uri)
@@ -107,7 +107,7 @@ class _Upload:
         shutil.rmtree(self.path.parent)
 
     def keep(self, error: BaseException) -> None:
-        """Send a file that was complete before the command failed. Otherwise name what is left here."""
+        """Send a file that was complete before the command failed. Otherwise, name the files that remain here."""
         if isinstance(error, Exception) and not self.folder and _state(self.path) not in (None, self.before):
             try:
                 self.send()
@@ -133,7 +133,7 @@ def _plain(value: Any) -> Any:
 
 
 def _remote(value: Any) -> list[str]:
-    """The remote URIs in a value."""
+    """Return the remote URIs in a value."""
     if isinstance(value, list | tuple):
         return [uri for each in value for uri in _remote(each)]
     if isinstance(value, str):
@@ -169,7 +169,7 @@ def _split(text: str, is_there: Callable[[str], bool]) -> list[str]:
 
 
 def _aside(uri: str, held: ExitStack) -> Path:
-    """The local path where output for a URI is written first. It is locked as long as `held`."""
+    """Return the local path where output for a URI is written first. It is locked as long as `held`."""
     folder = cache_folder() / "written" / blake2b(uri.encode(), digest_size=8).hexdigest()
     held.enter_context(
         locked(folder.with_suffix(".lock"), f"another command writes {shown(uri)}; expected one at a time")
@@ -179,5 +179,5 @@ def _aside(uri: str, held: ExitStack) -> Path:
 
 
 def _state(path: Path) -> tuple[int, int] | None:
-    """The facts that change when a file is rewritten."""
+    """Return the facts that change when a file is rewritten."""
     return (path.stat().st_ino, path.stat().st_mtime_ns) if path.exists() else None

@@ -90,7 +90,7 @@ def _has(side: str, given: str, whole: bool) -> bool:
 
 
 def correct(model: Path, given: list[tuple[Action, str]], author: str | None, group: str) -> None:
-    """Append corrections to those of a model, after they were tried on it."""
+    """Test corrections on a model, then append them to its corrections."""
     from treeglot.base.files import read_lines
     from treeglot.cli.output import say, shown_warnings, warn
     from treeglot.models import load
@@ -119,7 +119,7 @@ def correct(model: Path, given: list[tuple[Action, str]], author: str | None, gr
 
 
 def read_rule(action: Action, rule: str, author: str | None, group: str) -> Correction:
-    """A correction of a rule as the command line has it."""
+    """Parse a correction of a rule from the command line."""
     import getpass
     from datetime import datetime, timezone
 

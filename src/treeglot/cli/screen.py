@@ -21,7 +21,7 @@ Colour = Annotated[bool | None, typer.Option("--colour/--no-colour", help="Use c
 
 
 def screen(width: int | None = None, colour: bool | None = None) -> Screen:
-    """The terminal on standard output, or 80 plain columns."""
+    """Return the terminal on standard output, or 80 plain columns."""
     from treeglot.syntax.draw import Screen
 
     if colour is None:

@@ -86,7 +86,7 @@ def show(
 def _selected(
     file: str, format: Format[Any], first: int, last: int, source: str | None, target: str | None
 ) -> Iterator[tuple[int, Any, dict[str, Words]]]:
-    """The values from `first` to `last` with their numbers, and the words of an alignment's sentences."""
+    """Yield the values from `first` to `last` with their numbers, and the words of an alignment's sentences."""
     from treeglot.syntax import read
     from treeglot.syntax.convert import NOUNS
 
@@ -112,7 +112,7 @@ def _drawn(
 
 
 def index_range(index: str) -> tuple[int, int]:
-    """The first and the last number of `7`, `7-9` or `7-`; without an end the last is very large.
+    """Return the first and the last number of `7`, `7-9` or `7-`. Without an end, the last number is very large.
 
     >>> index_range("7-9")
     (7, 9)
@@ -126,7 +126,7 @@ def index_range(index: str) -> tuple[int, int]:
 
 
 def _index_of_line(file: str, format: Format[Any], line: int) -> int:
-    """The number of the record that a line belongs to."""
+    """Return the number of the record that a line belongs to."""
     from treeglot.base.files import read_chunks
 
     if file == "-":
@@ -143,7 +143,7 @@ def _index_of_line(file: str, format: Format[Any], line: int) -> int:
 
 
 def _sentences(path: str | None, first: int) -> Iterator[Words | None]:
-    """The words of the sentences of a file in any format, from number `first` on; without a file, None."""
+    """Yield the words of the sentences of a file in any format, from number `first` on; without a file, None."""
     from treeglot.syntax import Alignment, read
     from treeglot.syntax.formats import find_format, read_text
 

@@ -136,7 +136,7 @@ def train(
 
 
 def _named(given: list[str] | None) -> dict[str, Path]:
-    """The files that options NAME=FILE give."""
+    """Return the files that options NAME=FILE give."""
     found: dict[str, Path] = {}
     for text in given or []:
         name, equals, path = text.partition("=")
@@ -156,7 +156,7 @@ def _recipe(
     target_parser: str,
     options: Any,
 ) -> Recipe:
-    """The recipe of one model from raw text."""
+    """Return the recipe of one model from raw text."""
     from dataclasses import asdict
 
     from treeglot.experiment.recipe import LmSettings, ParserSettings, Recipe, System, TestSet, TuneSettings

@@ -146,7 +146,7 @@ class Opening:
         return {name: path for name, path in named.items() if path is not None}
 
     def resolved(self) -> Opening:
-        """Make all paths absolute, for machines that work in another folder."""
+        """Make all paths absolute, because other machines work in another folder."""
         return replace(self, **{name: path.resolve() for name, path in self.files.items()})  # type: ignore[arg-type]
 
     def open(self) -> Model:
@@ -169,7 +169,7 @@ class Opening:
         return loaded if options == loaded.translator.options else loaded.with_search(options)
 
     def batch(self, model: Model) -> Callable[..., list[Translation]]:
-        """The function that translates a batch."""
+        """Return the function that translates a batch."""
         if self.abstain is None:
             return model.translate_batch
         from treeglot.models.confidence import translate_sure
@@ -227,7 +227,7 @@ def _run_elsewhere(
 
 
 def _key(model: Model, source: Path, out: Path, *more: object) -> str:
-    """A digest of everything that the output depends on. Files count by path, size and time.
+    """Return a digest of everything that the output depends on. Files count by path, size and time.
 
     The output may lie in the model's folder: neither it nor what an interrupted run left of it is a part of the model.
     """
@@ -244,7 +244,7 @@ def _key(model: Model, source: Path, out: Path, *more: object) -> str:
 
 
 def _is_part_of(path: Path, written: Path) -> bool:
-    """Whether a file is the output, or the part of it that an interrupted run left."""
+    """Return whether a file is the output, or the part of it that an interrupted run left."""
     begins = path.parent == written.parent and path.name.startswith(f".{written.name}.")
     return path == written or (begins and path.name.endswith(".partial"))
 

@@ -145,14 +145,14 @@ def tune(
 
 
 def _open_translator(folder: Path, search: dict[str, Any]) -> Translator:
-    """The translator that is tuned, on any machine that sees the model."""
+    """Return the translator that is tuned, on any machine that sees the model."""
     from treeglot.models import load
 
     return _tunable(load(folder), search).translator
 
 
 def _tunable(model: Model, search: dict[str, Any]) -> Model:
-    """The model as it is tuned: with these options of the search, without the bonus of corrections."""
+    """Return the model as it is tuned: with these options of the search, without the bonus of corrections."""
     from treeglot.base.options import changed
 
     model = _without_bonus(model)
@@ -165,7 +165,7 @@ def _has_bonus(model: Model) -> bool:
 
 
 def _without_bonus(model: Model) -> Model:
-    """The model without the bonus of corrections. Users set its weight, and it is not tuned."""
+    """Return the model without the bonus of corrections. Users set its weight, and it is not tuned."""
     from dataclasses import replace
 
     from treeglot.rules.corrections import Corrections
@@ -183,7 +183,7 @@ def _without_bonus(model: Model) -> Model:
 
 
 def _start(folder: Path, start: Path | None, model: Model) -> Weights:
-    """The weights at the start of the run. The model's weights may have been replaced since."""
+    """Return the weights at the start of the run. The model's weights may have been replaced since."""
     from treeglot.decode.weights import read_weights, write_weights
 
     begun = folder / "start.weights"
@@ -200,7 +200,7 @@ def _start(folder: Path, start: Path | None, model: Model) -> Weights:
 
 
 def _result(found: Tuned) -> str:
-    """Where the resulting weights come from."""
+    """Return where the resulting weights come from."""
     if found.mean:
         return f"result: the mean of {found.iteration} updates, BLEU {found.score:.2f}"
     came = f"from iteration {found.iteration}" if found.iteration else "from the start"

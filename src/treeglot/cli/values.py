@@ -1,4 +1,4 @@
-"""From the words of a command line to values. (Typer does this with pydantic, which takes 80 ms to import.)"""
+"""Converts the words of a command line to values. (Typer uses pydantic for this, which takes 80 ms to import.)"""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def _print_reason(found: Explanation, reason: Reason) -> None:
 
 
 def print_example(example: Example) -> None:
-    """Print a sentence pair, its marked words between asterisks."""
+    """Print a sentence pair with its marked words between asterisks."""
     source, target = example.lines()
     show(f"  {example.pair:>8}  {source}\n            {target}")
 

@@ -1,4 +1,4 @@
-"""Signs that a readable text is wrong as a whole."""
+"""Detects signs that a readable text is wrong as a whole."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Doubts:
         self.same += other is not None and list(other) == list(words)
 
     def found(self) -> list[str]:
-        """The problems of most of the text, in words."""
+        """Return descriptions of the problems that most of the text has."""
         if self.lines < FEWEST:
             return []
         of = f"of {self.lines:,} lines"

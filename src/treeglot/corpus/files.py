@@ -1,7 +1,7 @@
 """The files of a parallel corpus, declared once.
 
-The command line, recipes, checks and reading follow from the fields of `Corpus`. A field's name begins with its side;
-its type says what the file may hold. Adding a file means adding a field.
+The command line, recipes, checks and readers are derived from the fields of `Corpus`. The name of a field begins with
+its side, and its type defines the content of the file. To add a file, add a field.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Dependencies = Annotated[Path | None, Dependency]
 
 @dataclass(frozen=True)
 class SourceFiles(Options):
-    """Source sentences and their parses: the input of a translation."""
+    """Source sentences and their parses, which are the input of a translation."""
 
     source: Text = option(None, "tokenised source sentences, one a line")
     source_trees: Trees = option(None, "parses of the source sentences")
@@ -53,7 +53,7 @@ class SourceFiles(Options):
 
     @classmethod
     def holds(cls, name: str) -> tuple[type[Any], ...]:
-        """The types of values that a file may hold.
+        """Return the types of values that a file can contain.
 
         >>> Corpus.holds("target_trees") == (Tree,)
         True
@@ -62,16 +62,16 @@ class SourceFiles(Options):
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """The names of all files that may be given once."""
+        """Return the names of all files that can be given once."""
         single = {name for name, kind in get_type_hints(Corpus).items() if kind == Path | None}
         return tuple(f.name for f in dataclasses.fields(cls) if f.name in single)
 
     def given(self) -> dict[str, Path]:
-        """The given files by name."""
+        """Return the given files by name."""
         return {name: path for name in self.names() if (path := getattr(self, name)) is not None}
 
     def file(self, name: str) -> Path:
-        """A required file."""
+        """Return a required file."""
         path: Path | None = getattr(self, name)
         if path is None:
             raise UsageError(f"there is no {option_name(name)}")
@@ -85,7 +85,7 @@ class SourceFiles(Options):
                 raise UsageError(f"option {name!r}{where} is missing; expected a path", key)
 
     def parses(self, side: Side) -> Path | None:
-        """The file with the parses of a side: forests rather than trees, trees rather than dependencies."""
+        """Return the file with the parses of a side. Forests come before trees, and trees before dependencies."""
         given = self.given()
         return next(
             (given[name] for kind in ("forests", "trees", "dependencies") if (name := f"{side}_{kind}") in given), None
@@ -107,7 +107,7 @@ class Corpus(SourceFiles):
     target_dependencies: Dependencies = option(None, "dependencies of the target sentences")
 
     def __post_init__(self) -> None:
-        """Refuses weights without alignments, and posteriors of several alignments."""
+        """Refuse weights without alignments, and posteriors of several alignments."""
         super().__post_init__()
         found, number = len(self.alignment_weights), 1 + len(self.more_alignments)
         if found and found != number:
@@ -119,11 +119,11 @@ class Corpus(SourceFiles):
 
     @property
     def united(self) -> bool:
-        """Whether alignments have weights: there are several, or one with a weight other than 1."""
+        """Whether alignments have weights: there are several alignments, or one with a weight other than 1."""
         return bool(self.more_alignments) or self.alignment_weights not in ((), (1.0,))
 
     def weighted_alignments(self) -> list[tuple[Path, float]]:
-        """The files of links, each with its weight.
+        """Return the alignment files, each with its weight.
 
         >>> Corpus(alignments=Path("a"), more_alignments=(Path("b"),), alignment_weights=(1, 0.5)).weighted_alignments()
         [(PosixPath('a'), 1), (PosixPath('b'), 0.5)]
@@ -132,7 +132,7 @@ class Corpus(SourceFiles):
         return list(zip(files, self.alignment_weights or [1.0] * len(files), strict=True))
 
     def pairs(self, needs: Needs) -> Pairs:
-        """The sentence pairs with what `needs` asks for; each file is read once."""
+        """Return the sentence pairs with the parts that `needs` requests. Each file is read once."""
         from treeglot.corpus.pairs import Pairs
 
         return Pairs(self, needs)
@@ -156,7 +156,7 @@ def check_format(name: str, path: Path, shown: str) -> None:
 
 
 def side_of(name: str) -> str:
-    """The text that a file of a corpus belongs to.
+    """Return the name of the text file that a file of a corpus belongs to.
 
     >>> side_of("target_trees")
     'target'
@@ -165,7 +165,7 @@ def side_of(name: str) -> str:
 
 
 def is_parsed(name: str) -> bool:
-    """Whether a file of a corpus holds parses; text and alignments have any suffix.
+    """Return whether a file of a corpus contains parses. Text and alignments can have any suffix.
 
     >>> is_parsed("source_trees"), is_parsed("source")
     (True, False)
@@ -174,7 +174,7 @@ def is_parsed(name: str) -> bool:
 
 
 def option_name(file: str) -> str:
-    """The option of the command line that names a file of a corpus.
+    """Return the option of the command line that names a file of a corpus.
 
     >>> option_name("source_trees")
     '--source-trees'

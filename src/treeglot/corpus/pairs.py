@@ -25,9 +25,10 @@ NO_TREE, NO_DEPENDENCY = Tree(), Dependency([], [])
 
 @dataclass(frozen=True)
 class Needs:
-    """What `Corpus.pairs` adds to the words and links of a pair.
+    """Defines what `Corpus.pairs` adds to the words and links of a pair.
 
-    `best` is the forest of the best tree alone. Dependencies are read, or made of trees with a head table and style.
+    `best` requests the forest of the best tree alone. Dependencies are read, or converted from trees with a head table
+    and style.
     """
 
     source: Literal["words", "forest", "best", "tree", "dependency"] = "words"
@@ -65,7 +66,7 @@ class Pair:
 
 @dataclass
 class PairCounts:
-    """Counts from reading the pairs, some of them for each side."""
+    """Counts from reading the pairs, some of them by side."""
 
     pairs: int = 0
     respelt: int = 0  # source sentences whose parses differ in case or brackets: kept unchanged
@@ -76,7 +77,7 @@ class PairCounts:
     alignments: int = 0  # that are united, each with its weight; 0: none are
 
     def as_counts(self) -> dict[str, int]:
-        """The counts of trees and links for `extraction.json`."""
+        """Return the counts of trees and links for `extraction.json`."""
         named = {"missing": self.missing, "mismatched": self.mismatched}
         out = {f"{side}_{name}": number for name, of in named.items() for side, number in of.items()}
         if self.alignments:
@@ -108,15 +109,15 @@ class PairCounts:
 
 
 class Pairs(Iterator[Pair]):
-    """The sentence pairs of a corpus, read as you iterate. `counts` has what has been read so far.
+    """The sentence pairs of a corpus, read during iteration. `counts` describes what has been read so far.
 
-    The words are those of the text if it is given, else those of the parses. If source parses are translated, the
-    source words are those of the parses, because rules with other words would never match a parse. They may differ from
-    the text only in case and escaped brackets. A pair with a failed parse and no text has no links.
+    The words come from the text if it is given, and otherwise from the parses. If the model translates source parses,
+    the source words come from the parses, because rules with other words would never match a parse. They can differ
+    from the text only in case and escaped brackets. A pair with a failed parse and no text has no links.
     """
 
     def __init__(self, corpus: Corpus, needs: Needs) -> None:
-        """Refuses a corpus that lacks alignments, or the words of a side."""
+        """Refuse a corpus that lacks alignments, or the words of a side."""
         self.counts = PairCounts()
         self._links = corpus.weighted_alignments()
         self._united = corpus.united
@@ -155,7 +156,7 @@ class Pairs(Iterator[Pair]):
     def _shares(
         self, aligned: Sequence[Alignment], source: list[str], target: list[str], number: int
     ) -> Iterator[tuple[tuple[float, float] | None, Alignment]]:
-        """The alignments of a pair, with their shares if there are several."""
+        """Yield the alignments of a pair, with their shares if there are several."""
         begin = 0.0
         for (path, weight), links in zip(self._links, aligned, strict=True):
             check_links(links, source, target, path, number)
@@ -165,7 +166,7 @@ class Pairs(Iterator[Pair]):
     def _weights(
         self, links: Alignment, likely: list[str], source: list[str], target: list[str], number: int
     ) -> list[float]:
-        """The posteriors of a pair's links. The file lists only likely links."""
+        """Return the posteriors of a pair's links. The file lists only likely links."""
         try:
             found = link_posteriors(links, likely, len(source), len(target))
         except ValueError as error:
@@ -218,15 +219,18 @@ class _SideReader:
 
     @property
     def field(self) -> str:
-        """The field of a pair that has the parse."""
+        """The field of a pair that contains the parse."""
         return f"{self.side}_{self.wanted.replace('best', 'forest')}"
 
     def failed(self, words: Sequence[str]) -> bool:
-        """Whether the words are missing because there is only a parse, and it failed."""
+        """Return whether the words are missing because there is only a parse, which failed."""
         return self.text is None and not words
 
     def read(self, columns: Sequence[Sequence[Any]], first: int) -> Iterator[tuple[list[str], dict[str, Any]]]:
-        """The words of some sentences, and the needed parts of their parses; the first one has the number `first`."""
+        """Yield the words of some sentences with the needed parts of their parses.
+
+        The first sentence has the number `first`.
+        """
         length = len(columns[0])
         texts = columns[0] if self.text else [None] * length
         parses = columns[-1] if self.parses else [None] * length
@@ -261,7 +265,7 @@ class _SideReader:
         return parses
 
     def _leave_out(self, number: int, problem: str, value: Any) -> Any:
-        """The replacement for a parse with other words than the text. A failed parse may have any words."""
+        """Return the replacement for a parse with other words than the text. A failed parse may have any words."""
         failed = not (value.parsed if isinstance(value, ParseForest) else len(value))
         if failed:
             return value
@@ -271,7 +275,7 @@ class _SideReader:
         return {Tree: NO_TREE, Dependency: NO_DEPENDENCY}.get(type(value))
 
     def _target_dependency(self, number: int, text: list[str] | None, tree: Dependency) -> Dependency:
-        """A tree that rules can have: with the words of the text, and without crossing arcs.
+        """Return a tree that rules can have: with the words of the text, and without crossing arcs.
 
         A failed parse has no words; in CoNLL it has words without heads. Cycles stay: extraction uses the well-formed
         structures around them.

@@ -6,7 +6,7 @@ from treeglot.syntax import ParseForest, Tree
 
 
 def as_forest(value: ParseForest | Tree, best: bool = False) -> ParseForest | None:
-    """A parse as a forest, or as the forest of its best tree. None for a tree without words.
+    """Return a parse as a forest, or as the forest of its best tree. A tree without words becomes None.
 
     >>> as_forest(Tree.parse("(NP (DT das) (NN Haus))")).count()
     1.0

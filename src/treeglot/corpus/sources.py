@@ -16,8 +16,8 @@ from treeglot.syntax.formats import READ_ONLY, Records, find_format
 def read_sources(path: Path, format: str | None, *holds: type[Any], skip_bad: bool = False) -> Iterator[Any]:
     """Yield the values of a file, which must have one of these types. The suffix or `format` names its format.
 
-    In the format `text`, or with an unknown suffix, each line is a sentence. Lines are given unchecked, so one bad line
-    never ends a long run. A format that holds anything else is refused. With `skip_bad` a bad record is None.
+    In the format `text`, or with an unknown suffix, each line is a sentence. Lines are not checked here, so a bad line
+    never ends a long run. A format with other types is refused. With `skip_bad`, a bad record becomes None.
     """
     known = {suffix: f.name for f in (*FORMATS.values(), *READ_ONLY.values()) for suffix in f.suffixes}
     chosen = find_format(path, format or known.get(logical_suffix(path), "text"))

@@ -1,4 +1,4 @@
-"""From a rule table and weights to translations: matching, search, k-best lists, derivations."""
+"""Translation with a rule table and weights: matching, search, k-best lists and derivations."""
 
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.translation import Translation, attach_views

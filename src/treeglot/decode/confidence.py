@@ -1,4 +1,4 @@
-"""How sure a translation is: calibrated probabilities of sentences and words (docs/why.md).
+"""Calibrated probabilities that sentences and words are translated well (docs/why.md).
 
 Two small logistic models are fitted on sentences with references. Their features are posteriors of a k-best list, the
 rules that were used, and unknown words.
@@ -41,7 +41,7 @@ RuleScores = Callable[[Step], Sequence[float]]  # of a step: what its rule adds 
 
 @dataclass(frozen=True)
 class Confidence:
-    """Probabilities that a translation, and each word of it, is good."""
+    """The probabilities that a translation, and each word of it, is good."""
 
     sentence: float
     words: tuple[float, ...]
@@ -57,14 +57,14 @@ class Logistic:
     weights: tuple[float, ...]  # a constant first
 
     def __call__(self, rows: npt.ArrayLike) -> Floats:
-        """The probability of each row."""
+        """Return the probability of each row."""
         values = (np.asarray(rows, dtype=float).reshape(-1, len(self.names)) - self.means) / self.scales
         sums: Floats = np.clip(values @ np.array(self.weights[1:]) + self.weights[0], -30, 30)
         return np.asarray(1.0 / (1.0 + np.exp(-sums)), dtype=np.float64)
 
     @staticmethod
     def fit(names: Sequence[str], rows: npt.ArrayLike, labels: npt.ArrayLike) -> Logistic:
-        """The weights under which the labels, 0 or 1, are likeliest, by Newton's method.
+        """Return the weights that maximise the likelihood of the labels, 0 or 1, by Newton's method.
 
         >>> fitted = Logistic.fit(["x"], [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
         >>> [round(float(p)) for p in fitted([[0.0], [3.0]])]
@@ -96,7 +96,7 @@ class ConfidenceModel:
     word: Logistic
 
     def estimate(self, length: int, hypotheses: Sequence[Hypothesis], scores: RuleScores) -> Confidence:
-        """The confidence of the first of these distinct hypotheses. `length` counts the source words."""
+        """Return the confidence of the first of these distinct hypotheses. `length` counts the source words."""
         whole, words = features(length, hypotheses, scores)
         return Confidence(float(self.sentence(whole)[0]), tuple(map(float, self.word(words))) if words else ())
 
@@ -104,14 +104,14 @@ class ConfidenceModel:
     def fit(
         rows: Sequence[tuple[list[float], list[list[float]]]], good: Floats, words: Iterable[bool]
     ) -> ConfidenceModel:
-        """Fit from the features of sentences and words, and labels for good ones."""
+        """Fit the model to the features of sentences and words, with labels for good ones."""
         return ConfidenceModel(
             Logistic.fit(SENTENCE, [row for row, _ in rows], good),
             Logistic.fit(WORD, [word for _, each in rows for word in each], [float(one) for one in words]),
         )
 
     def write(self, path: PathLike) -> None:
-        """Write a JSON file; the same model gives the same bytes."""
+        """Write a JSON file. The same model produces the same bytes."""
         with write_binary(path) as stream:
             stream.write(json.dumps(asdict(self), indent=1).encode() + b"\n")
 
@@ -137,7 +137,7 @@ def _logistic(table: Any, names: tuple[str, ...]) -> Logistic:
 
 
 def features(length: int, hypotheses: Sequence[Hypothesis], scores: RuleScores) -> Features:
-    """The features of a sentence, and of the words of its first hypothesis."""
+    """Return the features of a sentence, and of the words of its first hypothesis."""
     best = hypotheses[0]
     words = [word for word in best.text.split(" ") if word]
     posteriors = [_posteriors([h.score for h in hypotheses], scale) for scale in SCALES]

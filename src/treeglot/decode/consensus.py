@@ -1,4 +1,4 @@
-"""Agreement among hypotheses: minimum Bayes risk for one list, and consensus of several systems' lists.
+"""Agreement among hypotheses: minimum Bayes risk for one list, and consensus among the lists of several systems.
 
 The gain of a text is linear in its n-grams (Tromble et al. 2008). Each n-gram adds its probability among the
 hypotheses, times a weight that grows with its length. Each word costs 1. The largest gain approximates the highest
@@ -42,7 +42,7 @@ class ConsensusOptions(Options):
     )
 
     def ngram_weights(self) -> list[float]:
-        """The weights of n-grams by length: of one word, two words, …
+        """Return the weights of n-grams by length: of one word, two words, …
 
         >>> ConsensusOptions(precision=0.5, ratio=0.5).ngram_weights()
         [0.5, 1.0, 2.0, 4.0]
@@ -52,7 +52,7 @@ class ConsensusOptions(Options):
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """The texts of one sentence's lists, each once, and how far each list agrees with them."""
+    """The distinct texts in the lists of one sentence, and how far each list agrees with them."""
 
     texts: list[str]
     words: npt.NDArray[np.float64]  # by text
@@ -79,12 +79,12 @@ class Agreement:
         return Agreement(self.texts, self.words, self.own[:, :lists], self.ngrams[:, :lists])
 
     def gains(self, options: ConsensusOptions) -> npt.NDArray[np.float64]:
-        """The gain of each text if every list counts the same."""
+        """Return the gain of each text if every list counts the same."""
         return np.asarray(self.ngrams.mean(axis=1) @ options.ngram_weights() - self.words)
 
 
 def ranked(texts: Sequence[Scored], options: ConsensusOptions) -> list[int]:
-    """Rank the distinct texts of one list by their gain. Returns their places, the largest gain first.
+    """Rank the distinct texts of one list by their gain, and return their places, with the largest gain first.
 
     >>> ranked([("a b c d", -1.0), ("a x c e", -1.1), ("a x c d", -1.2)], ConsensusOptions())
     [2, 1, 0]

@@ -15,9 +15,9 @@ Words: TypeAlias = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True)
 class Constraints:
-    """All given constraints must hold. A sentence without such an output has a `problem`.
+    """Constraints that must all hold. A sentence without such an output has a `problem`.
 
-    Texts are in the form of the model's output: text, or words separated by blanks.
+    Texts have the form of the model's output: plain text, or words separated by blanks.
 
     >>> Constraints(prefix="the pro", contains=("green",)).core(str.split).part
     'pro'

@@ -1,7 +1,7 @@
-"""The words of context features: pairs of words that rules link, with the source word beside them.
+"""The words of context features: pairs of words that rules link, with the neighbouring source word.
 
-The features are `left=c|f→e` and `right=f→e|c` (Chiang, Knight and Wang 2009). Only frequent words are told apart. All
-others are `<unk>`, and the borders of a sentence are `<s>` and `</s>`.
+The features are `left=c|f→e` and `right=f→e|c` (Chiang, Knight and Wang 2009). Only frequent words have their own
+names. All other words are `<unk>`, and the borders of a sentence are `<s>` and `</s>`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _SPECIAL = ("", "<unk>", "<s>", "</s>")
 
 @dataclass(frozen=True)
 class ContextWords:
-    """The words of both sides that the features tell apart, the most frequent first."""
+    """The words of both sides that the features distinguish, with the most frequent first."""
 
     source: tuple[str, ...]
     target: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Refuses words that names of features cannot tell apart."""
+        """Refuse words that would make the names of features ambiguous."""
         for words in (self.source, self.target):
             seen = set[str]()
             for word in words:
@@ -52,13 +52,13 @@ class ContextWords:
             raise FormatError(os.fspath(path), 0, str(error)) from error
 
     def write(self, path: PathLike) -> None:
-        """Write the words. The same words give the same bytes."""
+        """Write the words. The same words produce the same bytes."""
         with write_binary(path) as stream:
             stream.write(json.dumps(asdict(self), ensure_ascii=False, indent=1).encode() + b"\n")
 
 
 def _can_be_named(word: str) -> bool:
-    """Whether a word can be part of a feature's name."""
+    """Return whether a word can be part of a feature's name."""
     return word not in _SPECIAL and not any(letter in _MARKS or letter.isspace() for letter in word)
 
 
@@ -81,7 +81,7 @@ class ContextCounts:
         self._counts[1].update(target)
 
     def most_frequent(self, number: int) -> ContextWords:
-        """The most frequent words of each side, except those that make names ambiguous. Ties go by text."""
+        """Return the most frequent words of each side that keep names unambiguous. Ties are sorted by text."""
 
         def best(counts: Counter[str]) -> tuple[str, ...]:
             named = filter(_can_be_named, counts)

@@ -1,4 +1,4 @@
-"""Pictures of translations: which parse was used, which rule gave which words, the tree of the output."""
+"""Pictures of translations: the parse that was used, the rule behind each word, and the tree of the output."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STEPS = 300  # of a derivation that is drawn
 
 
 def to_html(translation: Translation, source: Source | None = None) -> str:
-    """A translation as a piece of HTML, for `treeglot.syntax.draw.page` and for notebooks.
+    """Return a translation as a piece of HTML, for `treeglot.syntax.draw.page` and for notebooks.
 
     The page has four parts:
 
@@ -62,7 +62,10 @@ def to_html(translation: Translation, source: Source | None = None) -> str:
 
 
 def to_svg(translation: Translation) -> str | None:
-    """Draw one picture: the input, the output and the rules, each rule in its colour. Empty without a derivation."""
+    """Draw one picture: the input, the output and the rules, each rule in its own colour.
+
+    Without a derivation, the result is empty.
+    """
     best = translation.best
     if not 0 < len(best.derivation.steps) <= STEPS:
         return None
@@ -72,7 +75,7 @@ def to_svg(translation: Translation) -> str | None:
 
 
 def hypothesis_html(hypothesis: Hypothesis) -> str:
-    """The words of an output in the colours of the rules that gave them, the rules, the features."""
+    """Return the words of an output in the colours of their rules, followed by the rules and the features."""
     parts = [f'<p class="output"><b>{_text(hypothesis.text)}</b></p>']
     if hypothesis.derivation.steps:
         numbers = step_numbers(hypothesis.derivation)
@@ -82,7 +85,7 @@ def hypothesis_html(hypothesis: Hypothesis) -> str:
 
 
 def derivation_svg(derivation: Derivation) -> str | None:
-    """A derivation as a tree of its rules. None if it is empty or has more than 300 steps."""
+    """Return a derivation as a tree of its rules. None if it is empty or has more than 300 steps."""
     if not 0 < len(derivation.steps) <= STEPS:
         return None
     return svg.render(boxes(derivation, step_numbers(derivation)), derivation.steps[0].target)
@@ -102,7 +105,9 @@ def forest_html(found: SearchForest) -> str:
 
 
 def used_tree(derivation: Derivation, source: ParseForest) -> tree.Outline:
-    """The tree of a forest that a derivation used. Nodes belong to rules by number, and root nodes show the numbers.
+    """Return the tree of a forest that a derivation used.
+
+    Nodes belong to rules by number, and root nodes show the numbers.
 
     >>> from treeglot._core import Step
     >>> from treeglot.syntax import Tree
@@ -138,13 +143,13 @@ def used_tree(derivation: Derivation, source: ParseForest) -> tree.Outline:
 
 
 def _innermost(derivation: Derivation, span: tuple[int, int]) -> int:
-    """The last step that covers a span. Steps further down come later, so it is the innermost."""
+    """Return the last step that covers a span. Steps further down come later, so it is the innermost."""
     covering = (i for i, s in enumerate(derivation.steps) if s.span[0] <= span[0] and span[1] <= s.span[1])
     return max(covering, default=0)
 
 
 def word_steps(derivation: Derivation, length: int) -> list[int]:
-    """For each source word the innermost step that covers it.
+    """Return, for each source word, the innermost step that covers it.
 
     >>> from treeglot._core import Step
     >>> steps = [Step("S", "[X,1] b", "[X,1] b", (0, 2), 1, False), Step("X", "a", "a", (0, 1), 0, False)]
@@ -158,7 +163,7 @@ def word_steps(derivation: Derivation, length: int) -> list[int]:
 
 
 def step_numbers(derivation: Derivation) -> dict[int, int]:
-    """Numbers from 1 for the steps that are not only glue."""
+    """Return numbers from 1 for the steps that are not only glue."""
     glue = [step.local and step.children > 0 and not step.parse_edges for step in derivation.steps]
     named = (i for i, only in enumerate(glue) if not only)
     numbers = {step: number for number, step in enumerate(named, 1)}
@@ -166,7 +171,7 @@ def step_numbers(derivation: Derivation) -> dict[int, int]:
 
 
 def _used(source: Source, derivation: Derivation) -> TypeGuard[ParseForest]:
-    """Whether rules matched a tree of a forest. In a joint model, other grammars may translate parts of it."""
+    """Return whether rules matched a tree of a forest. In a joint model, other grammars may translate parts of it."""
     whole = not any(step.grammar for step in derivation.steps)
     return isinstance(source, ParseForest) and source.parsed and whole and bool(derivation.parse_edges())
 
@@ -182,7 +187,7 @@ def _input(translation: Translation, source: Source, numbers: dict[int, int]) ->
 
 
 def _listed(derivation: Derivation, numbers: dict[int, int]) -> Drawing:
-    """The rules, one per line, indented by depth."""
+    """Return the rules, one per line, indented by depth."""
     drawing = Drawing(0, 0)
     for step, depth, number in zip(derivation.steps, derivation.depths(), numbers.values(), strict=True):
         if number:

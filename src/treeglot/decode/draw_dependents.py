@@ -11,7 +11,7 @@ from treeglot.syntax.draw.shapes import Band, Drawing, Text, printable
 
 
 def dependents(tree: Dependency, derivation: Derivation, numbers: Mapping[int, int]) -> Drawing:
-    """The input's tree, and a bracket for each rule below the words that it covers, with the rule's target side.
+    """Return the input's tree, and a bracket for each rule below the words that it covers, with the rule's target side.
 
     `numbers` gives the colour of each step's rule. A phrase on a structure covers neighbouring parts of a relation. Its
     bracket is bold, and its words are marked with ▣.
@@ -45,7 +45,7 @@ def dependents(tree: Dependency, derivation: Derivation, numbers: Mapping[int, i
 
 
 def on_structure(step: Step) -> bool:
-    """Whether a step of a model of dependency trees is a phrase on a structure: a local rule of several words.
+    """Return whether a step of a model of dependency trees is a phrase on a structure: a local rule of several words.
 
     >>> on_structure(Step("X", "做 饭", "makes dinner", (4, 6), 0, True))
     True

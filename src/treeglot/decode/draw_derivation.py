@@ -55,7 +55,7 @@ def boxes(derivation: Derivation, numbers: Mapping[int, int]) -> Drawing:
 
 
 def bracketed(step: Step) -> str:
-    """The target side of a rule with its dependency structure: dependents are in brackets beside their heads.
+    """Return the target side of a rule with its dependency structure: dependents are in brackets beside their heads.
 
     >>> bracketed(Step("IP", "", "[NPB,1] [VPB,3] with [NPB,2]", (0, 6), 3, False, (), (2, 0, 2, 3)))
     '([NPB,1]) [VPB,3] (with ([NPB,2]))'

@@ -40,9 +40,9 @@ BONUS = 3.0  # of preferred terms, natural log
 class Entry:
     """A term with its translation.
 
-    `forms` are other forms of the source. `Häuser=houses` gives a form a translation of its own. With `pos`, a word of
-    the term must have a tag with this prefix, if the input has tags. A forbidden target without a source never appears;
-    with one, it does not appear where the source does.
+    `forms` are other forms of the source. `Häuser=houses` gives a form its own translation. With `pos`, a word of the
+    term must have a tag with this prefix, if the input has tags. A forbidden target without a source never appears.
+    With a source, it does not appear in sentences that contain the source.
     """
 
     source: str
@@ -53,7 +53,7 @@ class Entry:
     pos: str = ""
 
     def __post_init__(self) -> None:
-        """Refuses values that make no sense."""
+        """Refuse values that make no sense."""
         for name, kind in (("mode", Mode), ("case", Case)):
             if getattr(self, name) not in get_args(kind):
                 raise UsageError(unknown(name, getattr(self, name), get_args(kind)))
@@ -63,7 +63,7 @@ class Entry:
             raise UsageError(f"there is no target for {self.source!r}; expected the phrase to forbid")
 
     def pairs(self) -> Iterator[tuple[str, str]]:
-        """Each form of the source with its translation."""
+        """Yield each form of the source with its translation."""
         if self.source.strip():
             yield self.source, self.target
         for form in self.forms:
@@ -76,13 +76,13 @@ COLUMNS = tuple(column.name for column in fields(Entry))
 
 @dataclass(frozen=True)
 class Glossary:
-    """Terms and their translations. `bonus` (natural log) is added to the score where a preferred one is used."""
+    """Terms and their translations. `bonus` (natural logarithm) is added to the score for each preferred term used."""
 
     entries: tuple[Entry, ...]
     bonus: float = BONUS
 
     def __post_init__(self) -> None:
-        """Refuses a forced term that contains an always forbidden phrase."""
+        """Refuse a forced term that contains an always forbidden phrase."""
         never = {entry.target for entry in self.entries if entry.mode == "forbid" and not entry.source.strip()}
         for entry in self.entries if never else ():
             for _, target in entry.pairs():
@@ -92,7 +92,7 @@ class Glossary:
 
     @staticmethod
     def of(given: Glossary | Mapping[str, str] | PathLike) -> Glossary:
-        """A glossary from itself, from a mapping of terms to forced translations, or from a file."""
+        """Return a glossary, given as a glossary, a mapping of terms to forced translations, or a file."""
         if isinstance(given, Glossary):
             return given
         if isinstance(given, Mapping):
@@ -101,10 +101,11 @@ class Glossary:
 
     @staticmethod
     def read(path: PathLike) -> Glossary:
-        """Read a table, or TBX if the name ends in .tbx or .xml.
+        """Read a table, or a TBX file if the name ends in .tbx or .xml.
 
-        A first line that begins with `source` names the columns. Otherwise they are source, target, mode, case, forms
-        and pos; the last may be missing. `|` separates forms. Lines that begin with `#` are comments.
+        If the first line begins with `source`, it names the columns. Otherwise, the columns are source, target, mode,
+        case, forms and pos, and the last ones can be missing. `|` separates forms. Lines that begin with `#` are
+        comments.
         """
         if logical_suffix(path) in (".tbx", ".xml"):
             return Glossary(tuple(_read_tbx(path)))
@@ -117,10 +118,10 @@ class Glossary:
         fold: Callable[[list[Words]], list[Words]] = list,
         joined: bool = False,
     ) -> BoundGlossary:
-        """The glossary in a model's words. `source` and `target` tokenise text; None splits at blanks.
+        """Return the glossary in the words of a model. `source` and `target` tokenise text; None splits at blanks.
 
         `fold` gives target words the case of the model's words. With `joined`, source terms are found by their
-        characters: in languages without blanks, a term may be tokenised differently alone and in a sentence.
+        characters. In languages without blanks, a term can be tokenised differently alone and in a sentence.
         """
         return BoundGlossary(self, source or _split, target or _split, fold, joined)
 
@@ -227,7 +228,7 @@ class BoundGlossary:
         fold: Callable[[list[Words]], list[Words]],
         joined: bool,
     ) -> None:
-        """Splits all terms into words at once."""
+        """Split all terms into words at once."""
         self.glossary, self.joined = glossary, joined
         self.pairs: list[Pair] = []
         self.cased: dict[tuple[int, str], tuple[str, ...]] = {}  # by entry and words: with the glossary's case
@@ -248,9 +249,9 @@ class BoundGlossary:
         self.always = [" ".join(words) for words in fold(target(never))]
 
     def find(self, sentences: Sequence[Words], tags: Callable[[int], Sequence[str]] = lambda number: ()) -> list[Terms]:
-        """The terms in each sentence. Words have their original case.
+        """Return the terms in each sentence. Words have their original case.
 
-        `tags` returns the tags of a sentence's words, if any. It is called for entries with a part of speech.
+        `tags` returns the tags of a sentence's words, if there are any. It is called for entries with a part of speech.
         """
         lower, exact = (
             finder.find([list("".join(words)) for words in each] if self.joined else each)

@@ -1,4 +1,4 @@
-"""k-best lists as text: NUMBER ||| TRANSLATION ||| FEATURES ||| SCORE, the way cdec, Joshua and Moses write them."""
+"""k-best lists as text: NUMBER ||| TRANSLATION ||| FEATURES ||| SCORE, in the format of cdec, Joshua and Moses."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ class Entry:
     score: float | None = None
 
     def line(self, listed: Callable[[Mapping[str, float]], str] | None = None) -> str:
-        """The line, with all digits of 32 bits, or features `listed` and the score rounded as another decoder has them.
+        """Return the line. By default, numbers have all digits of 32 bits.
 
-        A word ||| would end the translation, and is written as Moses escapes it.
+        With `listed`, features and the score are rounded as in another decoder. A word ||| would end the translation,
+        so it is written as Moses escapes it.
 
         >>> Entry(0, "a ||| b |||| c", {"lm": -1.5}, -3.25).line()
         '0 ||| a &#124;&#124;&#124; b |||| c ||| lm= -1.5 ||| -3.25'
@@ -63,7 +64,7 @@ def read_kbest(path: PathLike) -> Iterator[Entry]:
 
 
 def write_kbest(path: PathLike, entries: Iterable[Entry]) -> None:
-    """Write a k-best list, features as `NAME= VALUE`, with all the digits of 32 bits."""
+    """Write a k-best list, with features as `NAME= VALUE` and all digits of 32 bits."""
     with write_binary(path) as stream:
         for entry in entries:
             for name in entry.features:

@@ -1,4 +1,4 @@
-"""Setups of models: their own features, and the matcher for their input.
+"""Setups of models: the additional features of a model, and the matcher for its input.
 
 Each function takes the head table of the source language and the dependency models of the target side, if a model has
 them.
@@ -41,7 +41,9 @@ def match_strings(heads: HeadTable | None = None, dependency_models: Models = ()
 
 
 def match_on_demand(rules: RulesOnDemand) -> Setup:
-    """Match rules on spans that are found when a sentence arrives. The translator has the empty table of `rules`."""
+    """Match rules on spans, where the rules are found when a sentence arrives. The translator has the empty table of
+    `rules`.
+    """
     return lambda features, options: OnDemandMatcher(rules, options)
 
 
@@ -58,9 +60,9 @@ def match_labels(heads: HeadTable | None = None, dependency_models: Models = ())
 def match_forests(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
     """Match tree fragments at the nodes of forests. Without a parse, use phrases and glue.
 
-    Adds two features. `parse` is the log probability of the tree that was used. `pseudo` counts the hyperedges without
-    a rule, which were translated in source order. Dependency models add `dlm_words`, `dlm_tags` and `ill_formed`.
-    `heads` says how pseudo rules build the output's tree.
+    This setup adds two features. `parse` is the log probability of the tree that was used. `pseudo` counts the
+    hyperedges without a rule, which are translated in source order. Dependency models add `dlm_words`, `dlm_tags` and
+    `ill_formed`. `heads` defines how pseudo rules build the tree of the output.
     """
 
     def setup(features: FeatureSet, options: SearchOptions) -> Matcher:
@@ -74,14 +76,14 @@ def match_forests(heads: HeadTable | None = None, dependency_models: Models = ()
 def match_dependents(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
     """Match rules at the words of a dependency tree, and phrases on subtrees. Without a parse, use phrases.
 
-    Adds the feature `pseudo`, the number of words without a rule, whose dependents were translated in source order.
-    `heads` makes dependency trees of forests, from their best trees.
+    This setup adds the feature `pseudo`. It counts the words without a rule, whose dependents are translated in source
+    order. `heads` converts the best trees of forests to dependency trees.
     """
     return lambda features, options: HeadDependentsMatcher(features, heads, options, False)
 
 
 def match_augmented(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
-    """Like `match_dependents`, with phrases on parts of a relation. Their features begin with `phrase_`."""
+    """Match like `match_dependents`, with phrases on parts of a relation. Their features begin with `phrase_`."""
     return lambda features, options: HeadDependentsMatcher(features, heads, options, True)
 
 
@@ -99,7 +101,7 @@ OWN_OPTIONS: Mapping[Callable[..., Setup], frozenset[str]] = {
 
 
 def unused_options(matcher: Callable[..., Setup]) -> frozenset[str]:
-    """The options of the search that a matcher makes no use of. Nothing is known of those of other packages.
+    """Return the search options that a matcher does not use. For matchers of other packages, this is unknown.
 
     >>> sorted(unused_options(match_dependents))  # doctest: +ELLIPSIS
     ['crossing_phrases', 'forest_margin', 'label_limit', ..., 'step_limit', 'unknown_labels']

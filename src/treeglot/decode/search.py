@@ -1,4 +1,4 @@
-"""How a sentence is matched and searched."""
+"""Options for matching and searching a sentence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from treeglot.base.options import Options, option
 
 @dataclass(frozen=True)
 class SearchOptions(Options):
-    """How rules are matched on a sentence and the translation forest is searched."""
+    """Options for matching rules on a sentence and searching the translation forest."""
 
     pop_limit: int = option(
         200, "hypotheses popped per node, more for promising nodes; 0: all, the search is exact", least=0

@@ -1,4 +1,4 @@
-"""Translations: their text, and what explains it."""
+"""Translations: their text, and the derivations that explain it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from treeglot.syntax.lattice import Lattice
 
 
 def tokens(text: str) -> list[str]:
-    """The tokens of a sentence, split at blanks only. A token may contain other spaces.
+    """Return the tokens of a sentence, split at blanks only. A token may contain other spaces.
 
     >>> tokens(" 10\u00a0000  men ")
     ['10\xa0000', 'men']
@@ -33,9 +33,9 @@ def tokens(text: str) -> list[str]:
 class SearchForest:
     """A hypergraph whose derivations are those of the sentence's translations.
 
-    Its nodes are hypotheses: the same label and span can be there with several states of the language model. The
-    score of a derivation is the sum of its edges' scores, its features likewise. `treeglot.graph` has the algorithms:
-    k-best lists, posteriors, samples, pruning.
+    Its nodes are hypotheses. So the same label and span can occur with several states of the language model. The score
+    and the features of a derivation are sums over its edges. `treeglot.graph` provides the algorithms: k-best lists,
+    posteriors, samples, pruning.
     """
 
     graph: Hypergraph
@@ -47,7 +47,7 @@ class SearchForest:
 
     @staticmethod
     def of(found: _core.SearchGraph | None) -> SearchForest:
-        """Build from the search graph of a translation. An empty line has an empty forest."""
+        """Build the forest from the search graph of a translation. An empty line has an empty forest."""
         if found is None:
             return SearchForest(Hypergraph.from_arrays([0], [0], [], None), floats([]), (), (), (), ())
         labels, spans, rules = tuple(found.labels), tuple(found.spans), tuple(map(str, found.steps))
@@ -59,7 +59,7 @@ class SearchForest:
         return [f"{label} {begin}-{end}" for label, (begin, end) in zip(self.labels, self.spans, strict=True)]
 
     def to_json(self) -> str:
-        """One line of JSON, as docs/formats.md describes it; nodes are labelled `X 0-2`."""
+        """Return one line of JSON in the format of docs/formats.md. Nodes are labelled `X 0-2`."""
         tails = self.graph.tails.tolist()
         edges = [tails[begin:end] for begin, end in pairwise(self.graph.first_tail.tolist())]
         document = {
@@ -85,11 +85,11 @@ class More(Protocol):
     """Searches a sentence again for more hypotheses."""
 
     def kbest(self, of: Translation, size: int, distinct: bool) -> tuple[Hypothesis, ...]:
-        """The best derivations of a translation."""
+        """Return the best derivations of a translation."""
         ...
 
     def forest(self, of: Translation, margin: float) -> SearchForest:
-        """All derivations of a translation, as a forest."""
+        """Return all derivations of a translation, as a forest."""
         ...
 
 
@@ -98,13 +98,13 @@ class Judge(Protocol):
     """Estimates the confidence of a translation."""
 
     def confidence(self, of: Translation) -> Confidence:
-        """The confidence of the translation and of its words."""
+        """Return the confidence of the translation and of its words."""
         ...
 
 
 @dataclass(frozen=True)
 class Texts:
-    """A translation as text: the words of both sides with their places, and its sentences if it has several."""
+    """A translation as text: the words of both sides with their positions, and its sentences if there are several."""
 
     source: Tokens
     target: Tokens
@@ -112,7 +112,7 @@ class Texts:
 
 
 class UsedTerm(NamedTuple):
-    """A given translation that was used: from a glossary, from markup, or for protected text."""
+    """A term that was used: from a glossary, from markup, or for protected text."""
 
     span: tuple[int, int]  # source words, half open
     source: str
@@ -137,11 +137,11 @@ class Translation(_core.Translation):
         self._texts = texts
 
     def with_texts(self, texts: Texts) -> Translation:
-        """The same translation, as text."""
+        """Return the same translation with its texts."""
         return Translation(self, self._more, texts.source.text, texts)
 
     def with_hypotheses(self, hypotheses: Sequence[Hypothesis]) -> Translation:
-        """The same translation with these hypotheses, the best first."""
+        """Return the same translation with these hypotheses, best first."""
         fields = self.problem, self.notes, self.tree, self.seconds, self.marks, self.asked
         words = self.words
         if isinstance(self.given, Lattice) and hypotheses:
@@ -151,7 +151,7 @@ class Translation(_core.Translation):
 
     @property
     def source(self) -> str:
-        """The translated input as a line; for a lattice, the path of the best translation."""
+        """The translated input as a line. For a lattice, it is the path of the best translation."""
         given = self.given
         if self._source is not None or isinstance(given, str):
             return str(given) if self._source is None else self._source
@@ -170,7 +170,7 @@ class Translation(_core.Translation):
 
     @property
     def sentences(self) -> tuple[Translation, ...]:
-        """The translations of a text's sentences. For a single sentence, itself."""
+        """The translations of a text's sentences. A single sentence contains only itself."""
         return (self._texts.sentences if self._texts is not None else ()) or (self,)
 
     @property
@@ -185,7 +185,7 @@ class Translation(_core.Translation):
 
     @property
     def alignment(self) -> Alignment:
-        """Word links, from the alignments of the rules. A rule without one links all its words."""
+        """Word links from the alignments of the rules. A rule without an alignment links all its words."""
         found: list[tuple[int, int]] = []
         source = target = 0
         for sentence in self.sentences:
@@ -221,35 +221,36 @@ class Translation(_core.Translation):
 
     @property
     def derivation(self) -> Derivation:
-        """The rules used."""
+        """The rules that were used."""
         return self.best.derivation
 
     def kbest(self, size: int, distinct: bool = False) -> tuple[Hypothesis, ...]:
-        """The best `size` derivations, or with `distinct` the best one of each text. There may be fewer.
+        """Return the best `size` derivations, or with `distinct` the best one of each text. There can be fewer.
 
-        The search of the sentence that was last translated alone is still there; others are searched again.
+        If this was the last sentence translated alone, its search is still available. Other sentences are searched
+        again.
         """
         return self._asked().kbest(self, size, distinct) if self.hypotheses else ()
 
     def forest(self, margin: float = math.inf) -> SearchForest:
-        """All derivations that the search kept, or those within `margin` (natural log) of the best.
+        """Return all derivations that the search kept, or those within `margin` (natural logarithm) of the best.
 
-        As for `kbest`, the search is repeated unless it was the last. An empty line has an empty forest; a refused one
-        raises ValueError.
+        The search is repeated unless it was the last one, as for `kbest`. An empty line has an empty forest. A refused
+        line raises ValueError.
         """
         return self._asked().forest(self, margin) if self.hypotheses or self.problem else SearchForest.of(None)
 
     @property
     def confidence(self) -> float:
-        """The calibrated probability that the translation is good. Several sentences have the lowest of theirs.
+        """The calibrated probability that the translation is good. For several sentences, it is the lowest of theirs.
 
-        Good is a chrF of at least the median of the sentences that `treeglot confidence` was given.
+        *Good* means a chrF of at least the median of the sentences given to `treeglot confidence`.
         """
         return min((each._confidence.sentence for each in self.sentences), default=1.0)
 
     @property
     def word_confidence(self) -> tuple[float, ...]:
-        """The calibrated probabilities that a reference has each of the `target_tokens`."""
+        """The calibrated probabilities that a reference contains each of the `target_tokens`."""
         return tuple(p for each in self.sentences for p in each._confidence.words)
 
     @cached_property
@@ -262,7 +263,7 @@ class Translation(_core.Translation):
         return judge.confidence(self)
 
     def left_out(self, note: str) -> Translation:
-        """The same translation without its output, and with a note that says why."""
+        """Return the same translation without its output, and with a note that gives the reason."""
         notes = (*self.notes, note)
         found = _core.Translation(self.given, self.words, [], self.problem, notes, self.tree, self.seconds)
         return Translation(found, self._more, self._source)
@@ -301,7 +302,7 @@ def _unpickled(source: str | None, texts: Texts | None, *fields: Any) -> Transla
 
 
 def place_words(words: Sequence[str]) -> Tokens:
-    """Join words with blanks, and note the place of each.
+    """Join words with blanks, and record the position of each.
 
     >>> place_words(["das", "Haus"]).spans
     [(0, 3), (4, 8)]
@@ -319,11 +320,11 @@ def join_translations(
     distinct: bool = False,
     note: str = "",
 ) -> Translation:
-    """Join the translations of a text's sentences, which stand at these places.
+    """Join the translations of a text's sentences, which stand at these positions.
 
-    Text around sentences is kept. Between sentences of one line there are blanks if the target language has
-    `spaces`, and none otherwise. Its hypotheses are the best `kbest` choices of one from each sentence's list. `note`
-    is one more note.
+    Text around sentences is kept. Sentences of one line are separated by blanks if the target language has `spaces`.
+    The hypotheses are the best `kbest` combinations of one hypothesis from each sentence's list. `note` is an
+    additional note.
     """
     text = ""
     words: tuple[list[str], list[str]] = [], []  # of both sides, with their spans
@@ -353,7 +354,7 @@ def join_translations(
 
 
 def _best_choices(lists: Sequence[Sequence[Hypothesis]], most: int, distinct: bool) -> list[Hypothesis]:
-    """The best `most` choices of one hypothesis from each list; a list has the best ones first.
+    """Return the best `most` choices of one hypothesis from each list; a list has the best ones first.
 
     The best choices of all lists extend the best choices of the first ones, so lists are added one by one.
     """
@@ -403,7 +404,7 @@ def _joined(parts: Sequence[Hypothesis]) -> Hypothesis:
 
 
 def links(hypothesis: Hypothesis) -> Iterator[tuple[int, int]]:
-    """The source and target words that the alignments of the rules link."""
+    """Yield the source and target words that the alignments of the rules link."""
     by_step = [defaultdict[int, list[int]](list) for _ in hypothesis.derivation.steps]
     for found, step in zip(by_step, hypothesis.derivation.steps, strict=True):
         for source, target in step.links:
@@ -430,7 +431,7 @@ def _used_terms(sentence: Translation, offset: int) -> Iterator[UsedTerm]:
 def as_object(
     translation: Translation, number: int | None = None, *, kbest: bool = False, trace: bool = False
 ) -> dict[str, Any]:
-    """A translation in JSON (docs/formats.md).
+    """Return a translation as a JSON object (docs/formats.md).
 
     `number` is its place in the input, from 0. `kbest` lists all hypotheses. `trace` adds the derivation of each, and
     its dependency tree if there is one.

@@ -1,4 +1,4 @@
-"""A rule table, language model and weights, put together."""
+"""Combines a rule table, a language model and weights into a translator."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NEURAL = "neural"  # the feature of a neural joint model
 
 
 def network_feature(name: str) -> str:
-    """The feature of a network by its name. The name of the first network is empty.
+    """Return the feature of a network by its name. The name of the first network is empty.
 
     >>> network_feature(""), network_feature("lexical")
     ('neural', 'neural_lexical')
@@ -37,18 +37,18 @@ def network_feature(name: str) -> str:
 
 
 class Translator:
-    """Translates tokenised sentences, or what a parser made of them.
+    """Translates tokenised sentences, or their parses.
 
-    `table` has the rules, or maps the names of several grammars to their tables. Then the features of a grammar begin
-    with its name and a dot, and `setup` makes a matcher for all (`match_joint`).
+    `table` contains the rules, or maps the names of several grammars to their tables. With several grammars, the
+    features of a grammar begin with its name and a dot, and `setup` builds a matcher for all of them (`match_joint`).
 
-    `weights` maps the names of features to numbers: the table's features, `word_penalty`, `rule_penalty`, `glue`,
-    `unknown`, and with a language model `lm` (natural log) and `lm_unknown`. Models in `lms` have `lm_NAME` and
-    `lm_NAME_unknown`; models over classes have only `lm_NAME`. A neural joint model has `neural`, and networks in
-    `networks` have `neural_NAME`. With `context`, pairs of linked words have features by the source word beside them
-    (`treeglot.decode.context`). Names without a feature are listed in `unknown_weights`. `setup` adds a model's own
-    features and gives the matcher for its input. All names except the table's begin with `prefix`. If the table has a
-    feature of the same name, the values of both add up.
+    `weights` maps the names of features to numbers. The features are those of the table, `word_penalty`,
+    `rule_penalty`, `glue` and `unknown`. A language model adds `lm` (natural logarithm) and `lm_unknown`. Models in
+    `lms` add `lm_NAME` and `lm_NAME_unknown`; models over classes add only `lm_NAME`. A neural joint model adds
+    `neural`, and networks in `networks` add `neural_NAME`. With `context`, pairs of linked words have features for the
+    neighbouring source word (`treeglot.decode.context`). `unknown_weights` lists names without a feature. `setup` adds
+    features of the kind of model, and returns the matcher for its input. All names except those of the table begin with
+    `prefix`. If the table has a feature of the same name, both values are added.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Translator:
 
     @property
     def rules(self) -> int:
-        """The number of rules, without those that corrections added."""
+        """The number of rules, without rules from corrections."""
         return sum(table.own_rules for table in self.tables.values())
 
     @property
@@ -133,7 +133,7 @@ class Translator:
         return self._other(table, self.weights if weights is None else weights, self.options)
 
     def with_setup(self, table: _core.RuleTable, setup: Setup) -> Translator:
-        """Return a translator with other rules, matched by another setup."""
+        """Return a translator with other rules and another setup to match them."""
         return self._other(table, self.weights, self.options, setup)
 
     @property
@@ -180,10 +180,10 @@ class Translator:
         constraints: _core.TargetConstraints | None = None,
         terms: Terms = Terms(),  # noqa: B008 - it does not change
     ) -> Translation:
-        """Translate one sentence: its tokens separated by blanks or in a list, its forest, tree or lattice.
+        """Translate one sentence, given as tokens in a string or a list, or as a forest, tree or lattice.
 
-        `constraints` say what the output must look like (`treeglot.decode.constraints`). `terms` are spans with given
-        translations, and phrases that must not appear.
+        `constraints` restrict the output (`treeglot.decode.constraints`). `terms` are spans with given translations,
+        and phrases that must not appear.
         """
         found = Translation(self._decoder.translate(source, constraints, terms), self)
         return self._chosen(found, found.kbest(self.options.mbr, distinct=True), 1) if self.options.mbr else found
@@ -199,7 +199,7 @@ class Translator:
     ) -> list[Translation]:
         """Translate sentences. The result is the same for any number of threads.
 
-        `constraints` and `terms` are those of each sentence, or there are none at all.
+        `constraints` and `terms` have one item per sentence, or are absent.
         """
         mbr = self.options.mbr
         asked = max(kbest, mbr), distinct or mbr > 0, threads, list(constraints), list(terms)
@@ -208,7 +208,7 @@ class Translator:
         return [self._chosen(one, one.hypotheses, kbest) for one in made] if mbr else made
 
     def _chosen(self, found: Translation, hypotheses: Sequence[Hypothesis], kbest: int) -> Translation:
-        """The translation by minimum Bayes risk: the hypotheses that the others agree with most."""
+        """Return the translation by minimum Bayes risk: the hypotheses that the others agree with most."""
         # The precision of the paper. The default of ConsensusOptions was measured for `treeglot combine` alone.
         options = ConsensusOptions(scale=self.options.mbr_scale, precision=0.7)
         order = ranked([(one.text, one.score) for one in hypotheses[: self.options.mbr]], options)
@@ -216,21 +216,21 @@ class Translator:
         return found.with_hypotheses(chosen[:kbest])
 
     def reached(self, source: Source, target: Sequence[str]) -> list[tuple[tuple[int, int], tuple[int, int], str]]:
-        """Find the largest parts of a target sentence that rules give for parts of a source sentence, without overlap.
+        """Find the largest parts of a target sentence that rules can produce from parts of a source sentence.
 
-        Each part has the spans of both sides, half open, and a label.
+        The parts do not overlap. Each has the half-open spans of both sides, and a label.
         """
         return self._decoder.reached(source, list(target))
 
     def runners_up(self, of: Translation) -> list[Hypothesis | None]:
-        """For each step of the best derivation, find the best derivation without the step's rule.
+        """Find, for each step of the best derivation, the best derivation without the step's rule.
 
-        None for local rules, and where the search kept no other.
+        The result is None for local rules, and where the search kept no other derivation.
         """
         return self._decoder.runners_up(of)
 
     def confidence(self, of: Translation) -> Confidence:
-        """How sure a translation and its words are. Its k-best list is searched if it has none."""
+        """Return how reliable a translation and its words are. If it has no k-best list, the list is searched for."""
         if self.judge is None:
             raise ValueError("the model has no confidence.json; expected `treeglot confidence` before")
         whole = len(of.hypotheses) >= LIST and len({h.text for h in of.hypotheses}) == len(of.hypotheses)
@@ -238,12 +238,12 @@ class Translator:
         return self.judge.estimate(len(of.words), hypotheses[:LIST], self.rule_scores)
 
     def rule_scores(self, step: Step) -> list[float]:
-        """The log probabilities that the table has for the rule of a step."""
+        """Return the log probabilities of a step's rule in the table."""
         values = self.rule_values(step)
         return [values[at] for at in self._probabilities] if values else []
 
     def rule_values(self, step: Step) -> Sequence[float]:
-        """The values of the table's features for the rule of a step. A local rule has none."""
+        """Return the values of the table's features for the rule of a step. A local rule has no such values."""
         if step.rule is None:
             return step.values
         return self.tables[step.grammar].rule(step.rule)[3]
@@ -257,5 +257,5 @@ class Translator:
         return self._decoder.kbest(of, size, distinct)
 
     def forest(self, of: Translation, margin: float) -> SearchForest:
-        """The search graph of a translation, within `margin` of its best hypothesis."""
+        """Return the search graph of a translation, within `margin` of its best hypothesis."""
         return SearchForest.of(self._decoder.graph(of, margin))

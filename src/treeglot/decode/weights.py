@@ -1,4 +1,4 @@
-"""Weights by feature name. They are sparse: missing features weigh 0."""
+"""Weights by feature name. They are sparse: missing features have weight 0."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def read_weights(path: PathLike) -> dict[str, float]:
 
 
 def write_weights(path: PathLike, weights: Weights, comment: str = "") -> None:
-    """Write the weights that are not 0, sorted by name. The same weights give the same bytes.
+    """Write the weights that are not 0, sorted by name. The same weights produce the same bytes.
 
-    Weights are written with enough digits to read back the same number.
+    Weights have enough digits to restore the same number.
     """
     with write_binary(path) as stream:
         for line in comment.splitlines():
@@ -58,16 +58,16 @@ def write_weights(path: PathLike, weights: Weights, comment: str = "") -> None:
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that no file of weights can hold: empty, with blanks in it, or beginning with #."""
+    """Refuse a name that a file of weights cannot contain: empty, with blanks, or beginning with #."""
     if not name or name.startswith("#") or any(c.isspace() for c in name):
         raise ValueError(f"{name!r} is not the name of a feature; expected no blanks and no # at its beginning")
 
 
 def rescaled(weights: Weights, like: Weights, learnt: Collection[str]) -> dict[str, float]:
-    """Weights scaled so that the absolute values of those in `learnt` have the same sum as in `like`.
+    """Return weights scaled so that the absolute values of those in `learnt` have the same sum as in `like`.
 
-    If these are all 0, the sum is 1. Other weights stay. The scale does not change which hypothesis is best, but it may
-    change pruning.
+    If these are all 0, the sum is 1. Other weights stay unchanged. The scale does not change which hypothesis is best,
+    but it can change pruning.
 
     >>> rescaled({"lm": 3.0, "word_penalty": -1.0, "unknown": -9.0}, {"lm": 2.0}, {"lm", "word_penalty"})
     {'lm': 1.5, 'word_penalty': -0.5, 'unknown': -9.0}

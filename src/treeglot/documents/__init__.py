@@ -1,4 +1,4 @@
-"""Translates documents in place: the text changes, and all else stays. Models have these functions as methods."""
+"""Translates documents: the text changes, and everything else stays. Models have these functions as methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of Word (Office Open XML): paragraphs are translated, and runs of one format go with their words."""
+"""Word documents (Office Open XML): translates paragraphs, and keeps the format of runs with their words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FIELDS = ("fldChar", "instrText", "delInstrText")  # of a field that began in a 
 
 
 def translate_docx(model: Translates, data: bytes, threads: int = 1) -> bytes:
-    """The file with the text of its body, headers, footers and notes translated."""
+    """Return the file with the text of its body, headers, footers and notes translated."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         entries = archive.infolist()

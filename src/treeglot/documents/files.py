@@ -35,7 +35,7 @@ Format: TypeAlias = "Callable[[Translates, bytes, int], bytes]"
 
 
 def translate_file(model: Translates, path: PathLike, out: PathLike, *, threads: int = 1) -> None:
-    """Write a document in the target language; the suffix of `path` chooses the format, not that of `out`."""
+    """Write a document in the target language. The suffix of `path`, not of `out`, selects the format."""
     name = os.fspath(path)
     translate = find_format(name)
     try:
@@ -52,7 +52,7 @@ def translate_file(model: Translates, path: PathLike, out: PathLike, *, threads:
 
 
 class UnreadableError(Exception):
-    """A document is not what its suffix says."""
+    """A document does not have the format of its suffix."""
 
     def __init__(self, problem: str, line: int = 0) -> None:
         super().__init__(problem)
@@ -60,7 +60,7 @@ class UnreadableError(Exception):
 
 
 def is_document(path: PathLike) -> bool:
-    """Whether a suffix names a document format other than plain text."""
+    """Return whether a suffix names a document format other than plain text."""
     suffix = Path(path).suffix.lower()
     return suffix in FORMATS and suffix != ".txt"
 
@@ -107,7 +107,7 @@ def _with_gaps(line: str) -> list[Item]:
 
 
 def _line(items: list[Item]) -> str:
-    """The text of a line without leading blanks."""
+    """Return the text of a line without leading blanks."""
     from treeglot.documents.inline import Object
 
     out = ""

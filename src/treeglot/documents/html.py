@@ -1,7 +1,7 @@
-"""HTML, translated in place: tags, comments and scripts stay as they are, byte for byte.
+"""Translates HTML: tags, comments and scripts stay unchanged, byte for byte.
 
-A block of text is a segment: its inline elements go with their words. These stay untouched: elements with
-translate="no" or the class `notranslate`, `<code>` and its like, `<script>`, `<style>`, addresses of pages.
+A block of text is a segment, and its inline elements move with their words. Some parts stay untouched: elements with
+translate="no" or the class `notranslate`, `<code>` and similar elements, `<script>`, `<style>`, and addresses of pages.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _XHTML = re.compile(r"\s*<\?xml\s|<html[^>]*\sxmlns\s*=", re.IGNORECASE)
 
 
 def translate_html(model: Translates, text: str, *, threads: int = 1) -> str:
-    """The page or piece of HTML in the target language of a model that takes text.
+    """Return a page or a fragment of HTML in the target language of a model that takes text.
 
-    Inline elements stand around the translations of their words, by the alignments of the rules.
+    Inline elements surround the translations of their words, which the alignments of the rules determine.
     """
     reader = _Reader(text)
     segments: list[list[Item]] = []
@@ -119,7 +119,7 @@ class _Reader:
             self._break(_tag(token, raw))
 
     def _last(self, number: int) -> int:
-        """The token that ends an element, or the last token."""
+        """Return the token that ends an element, or the last token."""
         name, depth = self.tokens[number].name, 0
         if name in _EMPTY:
             return number
@@ -161,7 +161,7 @@ class _Flowing(str):
 
 
 def _with_notes(block: list[Item]) -> list[Item]:
-    """The block with an object for each note at a word, as in `house<sup>1</sup>`; H<sub>2</sub>O is one word."""
+    """Return the block with an object for each note at a word: `house<sup>1</sup>`. H<sub>2</sub>O is one word."""
     if not any(isinstance(item, Begin) and item.tag.name in ("sub", "sup") for item in block):
         return block
     partner = pairs(block, lambda begin, end: begin.tag.name == end.tag.name)
@@ -185,7 +185,7 @@ def _with_notes(block: list[Item]) -> list[Item]:
 
 
 def _is_note(inner: list[Item], before: Item | None) -> bool:
-    """Whether an element stands above or below the line at a word: with numbers, marks or one letter."""
+    """Return whether an element stands above or below the line at a word: with numbers, marks or one letter."""
     text = "".join(item for item in inner if isinstance(item, str)).strip()
     at_word = before[-1:].isalnum() if isinstance(before, str) else isinstance(before, Object) and before.tag.formula
     name = inner[0].tag.name  # type: ignore[union-attr]
@@ -210,7 +210,7 @@ def _add_note(out: list[Item], inner: list[Item], rest: str) -> None:
 
 
 def _joined(segment: list[Item]) -> list[Item]:
-    """The segment with one blank for spaces between words; those around the block stay as they are."""
+    """Return the segment with one blank for spaces between words; those around the block stay as they are."""
     texts = [place for place, item in enumerate(segment) if not isinstance(item, Begin | End)]
     out: list[Item] = []
     for place, item in enumerate(segment):
@@ -224,14 +224,14 @@ def _joined(segment: list[Item]) -> list[Item]:
 
 
 def _stays(token: Token) -> bool:
-    """Whether nothing in an element is translated."""
+    """Return whether nothing in an element is translated."""
     given = {name: value for name, (value, _, _) in token.attributes.items()}
     kept = given.get("translate", "").lower() == "no" or "notranslate" in given.get("class", "").split()
     return kept or token.name in STAYS or token.name in SKIPPED
 
 
 def _tag(token: Token, raw: str) -> _Tag:
-    """A tag, with the places of the attributes that are text."""
+    """Return a tag, with the places of the attributes that are text."""
     found = [value for name, value in token.attributes.items() if name in ATTRIBUTES and value[0].strip()]
     places = tuple((begin - token.begin, end - token.begin) for _, begin, end in found)
     return _Tag(raw, token.name, places, tuple([value] for value, _, _ in found))

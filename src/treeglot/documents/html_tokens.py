@@ -1,4 +1,4 @@
-"""The tokens of HTML in one pass, in linear time for any text. All tokens together are the text."""
+"""Splits HTML into tokens in one pass, in linear time for any text. Joined together, the tokens are the text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class Token:
 
 
 def html_tokens(text: str) -> Iterator[Token]:
-    """The tokens of a page or a piece of HTML; what a browser would ignore, such as half a tag, is `other`.
+    """Yield the tokens of a page or a fragment of HTML. Text that a browser would ignore, such as half a tag, is
+    `other`.
 
     >>> [(token.kind, token.name) for token in html_tokens("<p class=x>1 < 2<br/><!-- > --></p>")]
     [('begin', 'p'), ('text', ''), ('empty', 'br'), ('comment', ''), ('end', 'p')]
@@ -51,7 +52,7 @@ def html_tokens(text: str) -> Iterator[Token]:
 
 
 def _markup(text: str, at: int) -> Token | None:
-    """The markup that begins with the `<` here; None if that is text."""
+    """Return the markup that begins with the `<` here; None if that is text."""
     if text.startswith("<!--", at):
         return Token("comment", at, _after(text, "-->", at + len("<!")))  # <!--> is one, too
     for start, end, kind in (("<![CDATA[", "]]>", "cdata"), ("<!", ">", "other")):
@@ -91,6 +92,6 @@ def _markup(text: str, at: int) -> Token | None:
 
 
 def _after(text: str, mark: str, at: int) -> int:
-    """The end of the next `mark`, or of the text."""
+    """Return the end of the next `mark`, or of the text."""
     found = text.find(mark, at)
     return len(text) if found < 0 else found + len(mark)

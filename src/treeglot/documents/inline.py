@@ -23,7 +23,7 @@ DEEPEST = 50  # elements within each other
 
 @dataclass(frozen=True, eq=False)
 class Begin:
-    """The beginning of an element. One that is `whole` must not appear twice."""
+    """The beginning of an element. An element that is `whole` must not appear twice."""
 
     tag: Any
     whole: bool = False
@@ -31,7 +31,7 @@ class Begin:
 
 @dataclass(frozen=True, eq=False)
 class End:
-    """The end of the element that was begun last; in output it has that element's tag."""
+    """The end of the element that was begun last. In the output, it has the tag of that element."""
 
     tag: Any = None
 
@@ -48,9 +48,9 @@ Item = str | Begin | End | Object
 
 
 def pairs(items: Sequence[Item], same: Callable[[Begin, End], bool]) -> dict[int, int]:
-    """The partner of each beginning and each end of an element, by place.
+    """Return the partner of each beginning and each end of an element, by place.
 
-    Elements that contain an unpaired tag are broken and are left out. So are elements that are nested too deeply.
+    Elements that contain an unpaired tag, or that are nested too deeply, are broken and left out.
     """
     found: dict[int, int] = {}
     opened: list[tuple[int, Begin]] = []
@@ -81,12 +81,12 @@ class Translates(Protocol):
     def translate_batch(
         self, sources: Any, kbest: int = ..., distinct: bool = ..., threads: int = ...
     ) -> list[Translation]:
-        """The translations of texts."""
+        """Return the translations of texts."""
         ...
 
 
 def translate_segments(model: Translates, segments: Sequence[list[Item]], threads: int = 1) -> list[list[Item]]:
-    """The segments in the target language."""
+    """Return the segments in the target language."""
     if model.text is None:
         raise UsageError("the model takes words, which no document has; expected one trained with --languages")
     flat = [_Flat.of(items) for items in segments]
@@ -155,12 +155,12 @@ class _Flat:
 
     @staticmethod
     def _is_free(begin: int, end: int, taken: Sequence[Place]) -> bool:
-        """Whether a span overlaps none of the sorted places."""
+        """Return whether a span overlaps none of the sorted places."""
         after = bisect_left(taken, (begin, begin))
         return not (after and taken[after - 1][1] > begin) and not (after < len(taken) and taken[after][0] < end)
 
     def path(self, element: int) -> list[int]:
-        """The enclosing elements, outermost first, and the element itself."""
+        """Return the enclosing elements, outermost first, and the element itself."""
         out: list[int] = []
         while element >= 0:
             out.append(element)
@@ -168,7 +168,7 @@ class _Flat:
         return out[::-1]
 
     def common(self, left: int, right: int) -> int:
-        """The innermost element around both."""
+        """Return the innermost element around both."""
         shared = -1
         for a, b in zip(self.path(left), self.path(right), strict=False):
             if a != b:
@@ -189,7 +189,7 @@ class _Unit:
 
 
 def _units(flat: _Flat, translation: Translation) -> list[_Unit]:
-    """The translation in units, in order."""
+    """Return the translation in units, in order."""
     source, target = translation.source_tokens.spans, translation.target_tokens.spans
     elements = [flat.inner[begin] for begin, _ in source]
     links: list[list[int]] = [[] for _ in target]
@@ -231,7 +231,7 @@ def _units(flat: _Flat, translation: Translation) -> list[_Unit]:
 
 
 def _missing(flat: _Flat, units: Sequence[_Unit]) -> Iterator[int]:
-    """The elements without units, inner ones first, because they include their parents."""
+    """Yield the elements without units, inner ones first, because they include their parents."""
     used = {element for unit in units for element in flat.path(unit.element)}
     for number in range(len(flat.elements) - 1, -1, -1):
         if number not in used:
@@ -240,7 +240,7 @@ def _missing(flat: _Flat, units: Sequence[_Unit]) -> Iterator[int]:
 
 
 def _elements_of_words(flat: _Flat, elements: list[int], links: list[list[int]]) -> list[int]:
-    """The element of each target word of a sentence: that of most of its source words.
+    """Return the element of each target word of a sentence: that of most of its source words.
 
     A word without links takes the elements around both neighbours.
     """
@@ -307,7 +307,7 @@ class _Anchors:
             self.after[i + 1] = last[i] + 1 if i in last else self.after[i]
 
     def put(self, unit: _Unit, at: int, before: list[list[_Unit]], space: bool = True) -> None:
-        """Put a unit before a target word. `at` is its character in the source; the last place is the end."""
+        """Put a unit before a target word. `at` is its position in the source, and the last place is the end."""
         following = bisect_left(self.begins, at)
         glued = following > 0 and self.source[following - 1][1] == at
         touches = following < len(self.source) and self.begins[following] == at

@@ -1,4 +1,4 @@
-"""XLIFF 1.2 and 2: fills in the targets that are missing."""
+"""XLIFF 1.2 and 2: adds the missing targets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OPEN_STATES = ("new", "needs-translation", "initial")  # of targets that are not
 
 
 def translate_xliff(model: Translates, data: bytes, threads: int = 1) -> bytes:
-    """The file with a target for each unit that may be translated and has none."""
+    """Return the file with a target for each unit that can be translated and has no target."""
     tree = parse_xml(data)
     root = tree.getroot()
     if local_name(root) != "xliff":
@@ -48,12 +48,12 @@ def translate_xliff(model: Translates, data: bytes, threads: int = 1) -> bytes:
 
 
 def _child(unit: Any, *names: str) -> Any:
-    """The first child with the first matching name, or None."""
+    """Return the first child with the first matching name, or None."""
     return next((child for name in names for child in unit if local_name(child) == name), None)
 
 
 def _is_open(unit: Any) -> bool:
-    """Whether a unit may be translated, and has no translation."""
+    """Return whether a unit may be translated, and has no translation."""
     if _child(unit, "source") is None:
         return False
     for node in (unit, *unit.iterancestors()):
@@ -68,7 +68,7 @@ def _is_open(unit: Any) -> bool:
 
 
 def _segments(source: Any) -> list[Any]:
-    """The elements `<mrk mtype="seg">` of a source, whose texts are translated apart; itself if it has none."""
+    """Return the elements `<mrk mtype="seg">` of a source, whose texts are translated apart; itself if it has none."""
     found = [node for node in source.iter() if _is_segment(node)]
     outer = [node for node in found if not any(map(_is_segment, node.iterancestors()))]
     return outer or [source]

@@ -1,4 +1,4 @@
-"""XML that may come from anywhere: entities are not expanded, and nothing is fetched."""
+"""Parses XML from untrusted sources: entities are not expanded, and nothing is fetched."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def parse_xml(data: bytes, name: str = "") -> Any:
 
 
 def write_xml(tree: Any) -> bytes:
-    """The document as UTF-8."""
+    """Return the document as UTF-8."""
     etree = require("lxml.etree")
     alone = True if tree.docinfo.standalone else None
     return bytes(etree.tostring(tree, xml_declaration=True, encoding="UTF-8", standalone=alone))
 
 
 def local_name(node: Any) -> str:
-    """The name of an element without its namespace. Comments and the like have none."""
+    """Return the name of an element without its namespace. Comments and similar nodes have no name."""
     return node.tag.rpartition("}")[2] if isinstance(node.tag, str) else ""

@@ -16,7 +16,7 @@ __all__ = ["Accuracy", "Agreement", "DependencyComparison", "Trees", "compare_de
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far two analyses agree, over the sentences that both have parsed."""
+    """The agreement of two analyses, over the sentences that both have parsed."""
 
     roots: float  # share of sentences with the same root words
     heads: float  # share of words with the same head; a missing head agrees with none
@@ -26,7 +26,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How far an analysis agrees with gold trees."""
+    """The agreement of an analysis with gold trees."""
 
     correct: int
     given: int  # words that the analysis gives a head
@@ -57,7 +57,7 @@ class Trees:
 
 @dataclass(frozen=True)
 class DependencyComparison:
-    """The parts of tables 2 and 3 of the paper that trees determine."""
+    """The figures of tables 2 and 3 of the paper that follow from trees."""
 
     names: tuple[str, ...]
     agreement: Mapping[tuple[str, str], Agreement]  # each pair once, in the order of the names
@@ -65,14 +65,14 @@ class DependencyComparison:
     accuracy: Mapping[str, Accuracy]  # empty without gold trees
 
     def between(self, one: str, other: str) -> Agreement:
-        """The agreement of two sources. The order does not matter."""
+        """Return the agreement of two sources. The order does not matter."""
         return self.agreement[(one, other) if (one, other) in self.agreement else (other, one)]
 
 
 def compare_dependencies(
     analyses: Mapping[str, Sequence[Dependency]], gold: Sequence[Dependency] | None = None
 ) -> DependencyComparison:
-    """Compare analyses of the same sentences; `gold` trees are those of the first sentences, or of all.
+    """Compare analyses of the same sentences. `gold` contains trees of the first sentences, or of all.
 
     >>> one = [Dependency(["I", "see", "stars"], [1, -1, 1])]
     >>> other = [Dependency(["I", "see", "stars"], [1, -1, 0])]

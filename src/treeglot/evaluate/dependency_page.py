@@ -18,7 +18,7 @@ LIGHT, DARK = (0xF7, 0xFB, 0xFF), (0x08, 0x45, 0x94)
 
 
 def agreement_rows(found: DependencyComparison) -> list[list[str]]:
-    """Table 2: shares in per cent, the same roots above the diagonal, the same heads below it."""
+    """Return the rows of table 2 in percent: the same roots above the diagonal, the same heads below it."""
     rows = [["roots \\ heads", *found.names]]
     for i, one in enumerate(found.names):
         row = [one]
@@ -33,7 +33,7 @@ def agreement_rows(found: DependencyComparison) -> list[list[str]]:
 
 
 def source_rows(found: DependencyComparison) -> list[list[str]]:
-    """Table 3: a row for each source."""
+    """Return the rows of table 3, with one row for each source."""
     head = ["source", "sentences", "unparsed", "illegal", "several roots", "cycles", "non-projective"]
     if found.accuracy:
         head += ["precision", "recall"]
@@ -78,7 +78,7 @@ def as_json(found: DependencyComparison) -> str:
 
 
 def as_page(found: DependencyComparison, title: str = "Dependencies compared") -> str:
-    """A page with heat maps of table 2, and table 3."""
+    """Return a page with heat maps of table 2, and table 3."""
     parts = []
     for heading, what in (("Sentences with the same root", "roots"), ("Words with the same head", "heads")):
         parts.append(f'<h2>{heading}, per cent</h2><div class="wide">{heat_map(found, what)}</div>')
@@ -87,7 +87,7 @@ def as_page(found: DependencyComparison, title: str = "Dependencies compared") -
 
 
 def heat_map(found: DependencyComparison, what: str) -> str:
-    """A table with one share per pair. Darker cells have greater shares."""
+    """Return a table with one share per pair. Darker cells have greater shares."""
     shares = {pair: float(getattr(both, what)) for pair, both in found.agreement.items()}
     low, high = min(shares.values(), default=1.0), max(shares.values(), default=1.0)
 

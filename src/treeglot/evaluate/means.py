@@ -1,7 +1,7 @@
 """Means over several tunings, and tests of their differences.
 
-A tuner draws random numbers, so one tuning says little (Clark et al. 2011). The tests here draw both the sentences and
-the tunings anew.
+A tuner draws random numbers, so a single tuning is not conclusive (Clark et al. 2011). The tests in this module
+resample both the sentences and the tunings.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TIE = 1e-9  # scores that differ by no more are the same
 
 @dataclass(frozen=True)
 class MeanDifference:
-    """How far the mean score of a system is above the baseline's."""
+    """The difference between the mean scores of a system and the baseline."""
 
     difference: float
     interval: Interval  # two-sided
@@ -48,7 +48,7 @@ class TuningScores:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of the scores; 0 for a single one."""
+        """The standard deviation of the scores, or 0 for a single score."""
         return float(np.std(self.scores, ddof=1)) if len(self.scores) > 1 else 0.0
 
     def as_object(self) -> dict[str, Any]:
@@ -74,9 +74,9 @@ def compare_means(
     seed: int = SEED,
     level: float = 0.95,
 ) -> MeanDifference:
-    """Test the difference of two mean scores; each system has the statistics of its tunings.
+    """Test the difference of two mean scores. Each system has the statistics of its tunings.
 
-    Each sample draws sentences, the same for both systems, and tunings, separately for each system. With few tunings
+    Each sample draws sentences, the same for both systems, and tunings, separately for each system. With few tunings,
     the interval is too narrow. The mean of n draws from n tunings has (n - 1) / n of the variance of the mean of n new
     tunings.
 
@@ -109,7 +109,7 @@ def compare_means(
 def _drawn_means(
     metric: Metric, counts: npt.NDArray[np.float64], rows: Sequence[Statistics], generator: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """The mean score of resampled tunings, for each row of counts."""
+    """Return the mean score of resampled tunings, for each row of counts."""
     scores = np.stack([metric.scores(counts @ np.asarray(one, dtype=np.float64)) for one in rows], axis=1)
     which = generator.integers(len(rows), size=scores.shape)
     means: npt.NDArray[np.float64] = np.take_along_axis(scores, which, axis=1).mean(axis=1)
@@ -142,7 +142,9 @@ def score_tunings(
     metrics: Sequence[MetricName] = ("bleu", "chrf", "ter"),
     options: ReportOptions | None = None,
 ) -> dict[str, list[TuningScores]]:
-    """The scores of systems that were tuned several times: for each system its outputs, one list of lines a tuning.
+    """Return the scores of systems that were tuned several times.
+
+    Each system has one list of output lines per tuning.
 
     >>> systems = {"old": [["a b c d x"], ["a b c x e"]], "new": [["a b c d e"], ["a b c d e"]]}
     >>> found = score_tunings(systems, [["a b c d e"]], baseline="old", metrics=["bleu"])
@@ -166,7 +168,7 @@ def score_tunings(
 
 
 def _sign_tests(judge: Judge, baseline: Sequence[Statistics], system: Sequence[Statistics]) -> tuple[float, ...]:
-    """One test for each tuning of both; a system that was not tuned has one output for all."""
+    """Return one test for each tuning of both; a system that was not tuned has one output for all."""
     number = max(len(baseline), len(system))
     pairs = ((baseline[i % len(baseline)], system[i % len(system)]) for i in range(number))
     return tuple(sign_test(judge.core, old, new).p for old, new in pairs)

@@ -1,7 +1,7 @@
 """BLEU, chrF and TER: statistics of sentences that add up, and the score of a sum.
 
-Scores that a user sees go through sacreBLEU (`treeglot.evaluate.report`). For tuning, which needs many of them, the
-core counts BLEU's statistics; those of chrF and TER are counted by sacreBLEU.
+Scores that a user sees come from sacreBLEU (`treeglot.evaluate.report`). Tuning needs many scores, so the core counts
+the statistics of BLEU. sacreBLEU counts those of chrF and TER.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Metric(Options, ABC):
     @property
     @abstractmethod
     def core(self) -> _core.Metric:
-        """The same metric in the core."""
+        """The implementation of this metric in the core."""
 
     @property
     def higher_is_better(self) -> bool:
@@ -59,7 +59,7 @@ class Metric(Options, ABC):
         return self.prepare(references).statistics(translations)
 
     def score(self, statistics: npt.ArrayLike) -> float:
-        """The score of a row, or of the sum of many rows.
+        """Return the score of one row, or of the sum of many rows.
 
         >>> rows = Bleu().statistics(["the cat sat on it", "a dog"], [["the cat sat on a mat", "the dog"]])
         >>> round(Bleu().score(rows), 2)
@@ -69,7 +69,7 @@ class Metric(Options, ABC):
         return float(self.scores(rows if rows.ndim == 1 else rows.sum(axis=0))[0])
 
     def score_of_part(self, statistics: Statistics, part: npt.NDArray[np.bool_]) -> float:
-        """The score of some rows. Properties of the whole text, such as BLEU's length, come from all rows.
+        """Return the score of some rows. Properties of the whole text, such as the length for BLEU, come from all rows.
 
         >>> rows = Bleu().statistics(["a b c d e", "f g h i"], [["a b c d e", "f g h i j k"]])
         >>> first = np.array([True, False])
@@ -79,7 +79,7 @@ class Metric(Options, ABC):
         return self.core.score_of_part(statistics[part].sum(axis=0), statistics.sum(axis=0))
 
     def scores(self, statistics: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """The score of every row.
+        """Return the score of every row.
 
         >>> bleu = Bleu(smooth="add-one")
         >>> bleu.scores(bleu.statistics(["the cat sat", "a dog"], [["the cat sat", "the dog"]])).round(2)
@@ -118,7 +118,7 @@ class Bleu(Metric):
 
     @cached_property
     def core(self) -> _core.BleuMetric:
-        """The same metric in the core."""
+        """The implementation of this metric in the core."""
         return _core.BleuMetric(self)
 
     def prepare(self, references: Sequence[Sequence[str]]) -> References:
@@ -128,9 +128,10 @@ class Bleu(Metric):
 
 @dataclass(frozen=True)
 class Chrf(Metric):
-    """chrF (Popović 2015), chrF++ with `word_order=2`: the F-score of character n-grams, blanks left out.
+    """chrF (Popović 2015), or chrF++ with `word_order=2`: the F-score of character n-grams without blanks.
 
-    The statistics of a sentence are, for each order, the translation's n-grams, the reference's, the matches.
+    For each order, the statistics of a sentence are the n-grams of the translation, those of the reference, and the
+    matches.
 
     >>> Chrf().score(Chrf().statistics(["the cat"], [["the cat"]]))
     100.0
@@ -143,7 +144,7 @@ class Chrf(Metric):
 
     @cached_property
     def core(self) -> _core.Metric:
-        """The same metric in the core."""
+        """The implementation of this metric in the core."""
         return _core.ChrfMetric(self)
 
     def prepare(self, references: Sequence[Sequence[str]]) -> References:
@@ -156,7 +157,7 @@ class Chrf(Metric):
 
 @dataclass(frozen=True)
 class Ter(Metric):
-    """TER (Snover et al. 2006): edits per reference word, moves of blocks included; the lower the better.
+    """TER (Snover et al. 2006): edits per reference word, including moves of blocks. Lower is better.
 
     The statistics of a sentence are the edits and the mean length of the references.
     """
@@ -166,7 +167,7 @@ class Ter(Metric):
 
     @cached_property
     def core(self) -> _core.Metric:
-        """The same metric in the core."""
+        """The implementation of this metric in the core."""
         return _core.TerMetric()
 
     def prepare(self, references: Sequence[Sequence[str]]) -> References:
@@ -190,7 +191,7 @@ class References(ABC):
 
     @abstractmethod
     def __len__(self) -> int:
-        """The number of sentences."""
+        """Return the number of sentences."""
 
     @abstractmethod
     def statistics(self, translations: Sequence[str], sentences: npt.ArrayLike | None = None) -> Statistics:
@@ -203,7 +204,7 @@ class BleuReferences(References):
     """References for BLEU, prepared in the core."""
 
     def __init__(self, metric: Bleu, references: Sequence[Sequence[str]]) -> None:
-        """Each reference translation is one list of sentences."""
+        """Prepare the references. Each reference translation is one list of sentences."""
         self.metric = metric
         self._core = metric.core.prepare([self._lines(lines) for lines in references])
 
@@ -227,7 +228,7 @@ class SacreReferences(References):
     """References for a metric of sacreBLEU."""
 
     def __init__(self, metric: Metric, sacre: SacreMetric, references: Sequence[Sequence[str]]) -> None:
-        """Each reference translation is one list of sentences."""
+        """Prepare the references. Each reference translation is one list of sentences."""
         for lines in references:
             _check_lines(lines)
         self.metric = metric

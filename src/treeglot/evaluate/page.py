@@ -18,9 +18,9 @@ footer { margin: 2rem 0; color: #57606a; font-size: .8rem; overflow-wrap: anywhe
 
 
 def page(reports: Sequence[SystemReport], references: Sequence[str], bootstrap: str = "") -> str:
-    """Make a page with the scores, the tests, and BLEU and length by the length of the reference.
+    """Return a page with the scores, the tests, and BLEU and length by the length of the reference.
 
-    `references` are the names of the references. `bootstrap` says how the samples of the bootstrap were drawn.
+    `references` are the names of the references. `bootstrap` describes how the bootstrap samples were drawn.
 
     >>> from treeglot.evaluate.report import score_systems
     >>> html = page(score_systems({"a < b": ["a b c d"]}, [["a b c d"]], metrics=["bleu"]), ["reference"])
@@ -51,13 +51,13 @@ def words_of(one: LengthBin) -> str:
 
 
 def scores_table(reports: Sequence[SystemReport]) -> str:
-    """The scores and tests as a table in HTML, with their signatures below."""
+    """Return the scores and tests as a table in HTML, with their signatures below."""
     signatures = "<br/>".join(escape(f"{one.name} {one.signature}") for one in reports[0].scores)
     return f"{html_table(score_rows(reports))}<small>{signatures}</small>"
 
 
 def score_rows(reports: Sequence[SystemReport]) -> list[list[str]]:
-    """The rows of a table with the scores and, if there are any, the tests. The first row is the heading."""
+    """Return the rows of a table with the scores and, if there are any, the tests. The first row is the heading."""
     compared = any(one.against for report in reports for one in report.scores)
     level = reports[0].scores[0].interval.level
     rows = [["system", "metric", "score", f"{100 * level:.0f} % interval", "length"]]
@@ -81,7 +81,7 @@ def _compared(one: Score) -> list[str]:
 
 
 def length_rows(reports: Sequence[SystemReport]) -> list[list[str]]:
-    """The rows of a table with BLEU and lengths by reference length. The first row is the heading."""
+    """Return the rows of a table with BLEU and lengths by reference length. The first row is the heading."""
     rows = [["words", "sentences"]]
     for report in reports:
         rows[0] += [f"BLEU of {report.system}", "length"]
@@ -94,7 +94,7 @@ def length_rows(reports: Sequence[SystemReport]) -> list[list[str]]:
 
 
 def shown(p: float, least: float = 0.001) -> str:
-    """Format a p-value. Below `least`, the smallest value that the test can show, it is `<` and `least`.
+    """Format a p-value. Below `least`, the smallest value that the test can show, it is printed as `<` and `least`.
 
     >>> shown(0.0412), shown(0.0)
     ('0.041', '< 0.001')

@@ -1,4 +1,4 @@
-"""The scores of systems as a user sees them: sacreBLEU's, with its signatures, and intervals and tests beside them."""
+"""The scores of systems for users: sacreBLEU's scores and signatures, with intervals and tests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MetricName: TypeAlias = Literal["bleu", "chrf", "ter"]
 
 @dataclass(frozen=True)
 class ReportOptions(Options):
-    """How systems are scored."""
+    """Options for scoring systems."""
 
     lowercase: bool = option(False, "compare without regard to case (TER always does)")
     length: Length = option("closest", "whose length BLEU's brevity penalty takes: the closest or shortest reference's")
@@ -37,7 +37,7 @@ class ReportOptions(Options):
     seed: int = option(SEED, "seed of the bootstrap", least=0, most=2**64 - 1)
 
     def __post_init__(self) -> None:
-        """Refuses a tokenizer that sacreBLEU does not have."""
+        """Refuse a tokenizer that sacreBLEU does not have."""
         super().__post_init__()
         from sacrebleu.metrics.bleu import BLEU
 
@@ -53,7 +53,7 @@ class ReportOptions(Options):
 
 @dataclass(frozen=True)
 class Difference:
-    """A system's score beside the baseline's."""
+    """The difference between the scores of a system and the baseline."""
 
     difference: float
     sign_test: SignTest
@@ -113,7 +113,7 @@ class SystemReport:
 
     @property
     def ratio(self) -> float | None:
-        """Words of the output per word of the references; None if these are empty."""
+        """Words of the output per word of the references, or None if the references are empty."""
         return _ratio(self.words, self.reference_words)
 
     def as_object(self) -> dict[str, Any]:
@@ -149,9 +149,9 @@ def score_systems(
     options: ReportOptions | None = None,
     bins: Sequence[int] = (10, 20, 30, 40, 50),
 ) -> Compared:
-    """The scores of systems by name, each with a line for every sentence; all but `baseline` are tested against it.
+    """Return the scores of systems by name, and test all systems against `baseline`.
 
-    `bins` are the longest sentences of each group in the scores by length.
+    Each system has one line per sentence. `bins` are the longest sentences of each group in the scores by length.
 
     >>> systems = {"old": ["a b c d x"], "new": ["a b c d e"]}
     >>> old, new = score_systems(systems, [["a b c d e"]], baseline="old", metrics=["bleu"])

@@ -55,7 +55,7 @@ class Bootstrap:
 
 
 def sign_test(metric: Metric, baseline: Statistics, system: Statistics) -> SignTest:
-    """The sign test of Collins et al. (2005), two-sided.
+    """Return the sign test of Collins et al. (2005), two-sided.
 
     Put the system's translation of one sentence into the baseline's output. The sentence counts as better (worse) if
     the corpus score rises (falls).
@@ -115,7 +115,9 @@ def paired_bootstrap(
 
 
 def two_sided(misses: int, samples: int) -> float:
-    """The p-value if the better system was not better on `misses` samples. It is never 0, because samples are finite.
+    """Return the p-value if the better system was not better on `misses` samples.
+
+    It is never 0, because samples are finite.
 
     >>> two_sided(0, 1999), two_sided(1000, 1000)
     (0.001, 1.0)
@@ -124,7 +126,7 @@ def two_sided(misses: int, samples: int) -> float:
 
 
 def interval_of(scores: npt.NDArray[np.float64], level: float) -> Interval:
-    """The percentiles that enclose `level` of the scores."""
+    """Return the percentiles that enclose `level` of the scores."""
     outside = (1 - level) / 2
     low, high = np.quantile(scores, [outside, 1 - outside])
     return Interval(float(low), float(high), level)

@@ -12,7 +12,7 @@ _LOOKED_AT = 5_000  # lines
 
 
 def looks_raw(lines: Sequence[str]) -> bool:
-    """Whether punctuation is attached to words, as in raw text.
+    """Return whether punctuation is attached to words, as in raw text.
 
     >>> looks_raw(["Well, it rains."]), looks_raw(["well , it rains ."]), looks_raw(["it rains"])
     (True, False, False)
@@ -22,7 +22,7 @@ def looks_raw(lines: Sequence[str]) -> bool:
 
 
 def looks_tokenised(lines: Sequence[str]) -> bool:
-    """Whether punctuation marks are separate words.
+    """Return whether punctuation marks are separate words.
 
     >>> looks_tokenised(["Well, it rains."]), looks_tokenised(["well , it rains ."]), looks_tokenised(["it rains"])
     (False, True, False)

@@ -1,6 +1,6 @@
-"""Cards: one file per system of an experiment, which says how the system was made and what it scored.
+"""Cards: one file per system of an experiment, which records how the system was made and what it scored.
 
-A card contains the identities of all steps behind the system, so its keys can be computed again. It also has the
+A card contains the identities of all steps behind the system, so its keys can be computed again. It also contains the
 digests of the data, of the model's files, of the tuned weights and of the outputs. `treeglot verify` checks all of
 them. `docs/card.schema.json` describes the format.
 """
@@ -33,7 +33,7 @@ VERSION = 1
 def publish_cards(pipeline: Pipeline, done: Sequence[Planned], recipe: Recipe, threads: int) -> list[Path]:
     """Write `WORK/cards/SYSTEM.json` for each system of a finished run whose models are published.
 
-    An existing card of the same steps and data stays, because its files were digested when they were new.
+    An existing card of the same steps and data is kept, because its files were digested when they were new.
     """
     plan = {planned.step.name: planned for planned in done}
     measured = {"machine": machine(), "threads": threads, "date": datetime.now(timezone.utc).date().isoformat()}
@@ -58,7 +58,7 @@ def publish_cards(pipeline: Pipeline, done: Sequence[Planned], recipe: Recipe, t
 
 
 def _is_current(path: Path, made_of: Mapping[str, Any], scoring: Mapping[str, Any]) -> bool:
-    """Whether a complete card of the same steps and scores exists."""
+    """Return whether a complete card of the same steps and scores exists."""
     try:
         card = read_json(path)
     except (OSError, FormatError):
@@ -72,14 +72,14 @@ def _is_current(path: Path, made_of: Mapping[str, Any], scoring: Mapping[str, An
 
 
 def model_files(work: PathLike, system: str) -> list[str]:
-    """The visible files of a system's model, by their paths in the folder of the experiment."""
+    """Return the visible files of a system's model, by their paths in the folder of the experiment."""
     model = f"{MODELS}/{system}"
     names = [name for name in files_in(within(work, model)) if name != FILES]
     return [f"{model}/{name}" for name in names if not name.rpartition("/")[2].startswith(".")]
 
 
 def card_digest(card: Mapping[str, Any]) -> str:
-    """The digest of a card's content, without the digest itself.
+    """Return the digest of a card's content, without the digest itself.
 
     >>> card_digest({"a": 1, "digest": "old"}) == card_digest({"a": 1})
     True
@@ -106,7 +106,7 @@ def _made_of(work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: Sy
 
 
 def _results(work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: System) -> dict[str, Any]:
-    """The files of a system, its weights and its scores."""
+    """Return the files of a system, its weights and its scores."""
     model = work / MODELS / system.name
     tunings = [f"tune {system.name}{ending}" for ending in recipe.tunings(system)]
     tuned = [plan[name].folder / "best.weights" for name in tunings if name in plan]
@@ -121,13 +121,13 @@ def _results(work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: Sy
 
 
 def _translations(recipe: Recipe, system: System) -> dict[str, list[str]]:
-    """The steps that translate each test set, one for each tuning."""
+    """Return the steps that translate each test set, one for each tuning."""
     endings = recipe.tunings(system)
     return {test: [f"translate {system.name} {test}{ending}" for ending in endings] for test in recipe.test}
 
 
 def _behind(plan: Mapping[str, Planned], ends: Iterable[str]) -> list[str]:
-    """These steps and all that they depend on, in the order of the plan."""
+    """Return these steps and all that they depend on, in the order of the plan."""
     found: set[str] = set()
     waiting = list(ends)
     while waiting:
@@ -144,7 +144,7 @@ def _step(planned: Planned) -> dict[str, Any]:
 
 
 def _data(work: Path, steps: Iterable[Planned]) -> dict[str, str]:
-    """The digests of the files that the steps read, by path."""
+    """Return the digests of the files that the steps read, by path."""
     return {
         _data_name(work, given): planned.identity.inputs[name]
         for planned in steps
@@ -154,7 +154,7 @@ def _data(work: Path, steps: Iterable[Planned]) -> dict[str, str]:
 
 
 def _references(work: Path, recipe: Recipe) -> dict[str, str]:
-    """The digests of the references, which the steps of a system do not read."""
+    """Return the digests of the references, which the steps of a system do not read."""
     return {_data_name(work, path): file_digest(path) for test in recipe.test.values() for path in test.references}
 
 
@@ -193,5 +193,5 @@ def _name(work: Path, path: Path) -> str:
 
 
 def _data_name(work: Path, path: Path) -> str:
-    """A path from the folder of the experiment, so that both can move together."""
+    """Return a path from the folder of the experiment, so that both can move together."""
     return Path(os.path.relpath(path.resolve(), work.resolve())).as_posix()

@@ -1,4 +1,4 @@
-"""Checks files that belong together before any work: the same number of sentences, and the same words."""
+"""Checks before any work that files fit together: the same number of sentences, and the same words."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ END = object()  # of a file that is shorter than others
 
 
 def check_step(name: str, files: Mapping[str, Path], words: Collection[str], *, refuse: bool = True) -> Step:
-    """A step that compares `files`, by their roles in a corpus, with their source sentences.
+    """Return a step that compares `files`, by their roles in a corpus, with their source sentences.
 
-    All files must have the same number of sentences. The parses named in `words` must have the words of the text. Words
-    that differ are an error or, without `refuse`, a warning that counts them. Being a step, it is done once for files
-    that do not change, before words are aligned or parsers trained, and for all systems. So it reads each file once
-    more than training does, and only when a file is new.
+    All files must have the same number of sentences. The parses named in `words` must have the words of the text.
+    Different words are an error or, without `refuse`, a warning that counts them. The check is a step, so it runs once
+    for unchanged files and for all systems. It runs before words are aligned or parsers are trained. So it reads each
+    new file once more than training does.
     """
     settings: dict[str, Any] = {"words": sorted(words), "refuse": refuse}
     return Step(f"check {name}", partial(_check, list(files), **settings), files, settings)
@@ -75,7 +75,7 @@ class _Seen:
     bad_link: FormatError | None = None
 
     def counts(self, parsed: bool, compared: bool) -> dict[str, int]:
-        """The counts for the step's result."""
+        """Return the counts for the step's result."""
         out = {"records": self.records}
         out |= {"unparsed": self.unparsed} if parsed else {}
         return out | ({"different": self.different} if compared else {})
@@ -110,7 +110,7 @@ def _read(files: Mapping[str, Path], words: Collection[str]) -> dict[str, _Seen]
 
 
 def _values(name: str, path: Path, strict: bool) -> Iterable[Any]:
-    """The values of a file, by its role in the corpus: one for each sentence."""
+    """Return the values of a file, by its role in the corpus: one for each sentence."""
     if _is_links(name):
         return read(path, "pharaoh")
     if name.startswith("reference "):

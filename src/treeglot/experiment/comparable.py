@@ -1,6 +1,6 @@
 """Checks whether two systems can be compared: they need the same tuner, smoothing and additional features.
 
-A gain of a system that differs in one of these may come from that and not from its rules.
+If a system differs in one of these, its gain may come from this difference instead of its rules.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from treeglot.tune import METHODS
 
 
 def conditions(recipe: Recipe, system: System) -> dict[str, Any]:
-    """The conditions of a system by name: all that affects scores besides its model."""
+    """Return the conditions of a system by name: everything besides its model that affects scores."""
     tune = recipe.tuner(system)
     chosen = resolved(find_kind(system.kind).options, system.options)
     table = chosen.get("compile", {})
@@ -38,7 +38,7 @@ def conditions(recipe: Recipe, system: System) -> dict[str, Any]:
 
 
 def unlike(recipe: Recipe, system: System) -> list[str]:
-    """How a system's conditions differ from the baseline's, in words; empty if the two can be compared."""
+    """Describe how a system's conditions differ from those of the baseline. Empty if the two can be compared."""
     baseline = next(one for one in recipe.system if one.name == (recipe.baseline or recipe.system[0].name))
     here, there = conditions(recipe, system), conditions(recipe, baseline)
     if here["tuner"] != there["tuner"]:  # its options differ of necessity

@@ -1,4 +1,4 @@
-"""Runs steps of a recipe in shards on a cluster. They give the same bytes as on this machine alone."""
+"""Runs steps of a recipe in shards on a cluster. They produce the same bytes as on one machine."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def parse_elsewhere(parser: GrammarParser, engine: Engine, task: Task) -> list[P
 
 
 def decode_elsewhere(like: DecoderTranslator, engine: Engine, task: Task) -> RemoteTranslator:
-    """Make a translator of a task's model that decodes on the machines of an engine."""
+    """Return a translator of a task's model that decodes on the machines of an engine."""
     from treeglot.tune.elsewhere import RemoteTranslator
 
     model = task.inputs["model"].resolve()
@@ -44,7 +44,7 @@ def decode_elsewhere(like: DecoderTranslator, engine: Engine, task: Task) -> Rem
 
 
 def _open_translator(folder: Path) -> Translator:
-    """The translator of a model, on any machine that sees its folder."""
+    """Return the translator of a model, on any machine that sees its folder."""
     from treeglot.models import load
 
     return load(folder).translator

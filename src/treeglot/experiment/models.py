@@ -16,9 +16,9 @@ MADE = "made.txt"  # the keys of the steps that a model is made of
 
 
 def publish_models(work: Path, done: Sequence[Planned], systems: Iterable[str]) -> list[Path]:
-    """Put the trained model of each system, with its tuned weights, into the folder of its name.
+    """Publish the trained model of each system, with its tuned weights, in the folder of its name.
 
-    An existing model of the same steps stays. Files are links to those of the steps.
+    An existing model of the same steps is kept. Files are links to those of the steps.
     """
     plan = {planned.step.name: planned for planned in done}
     out = []

@@ -1,4 +1,4 @@
-"""Runs the steps of an experiment in a folder: makes missing results, and keeps existing ones."""
+"""Runs the steps of an experiment in a folder: creates missing results, and reuses existing ones."""
 
 from __future__ import annotations
 
@@ -50,23 +50,23 @@ class Watcher:
     """Receives the events of a run. A display overrides the methods that it needs."""
 
     def planned(self, plan: Sequence[Planned]) -> None:
-        """The run begins."""
+        """Called when the run begins."""
 
     def started(self, planned: Planned) -> None:
-        """A step begins."""
+        """Called when a step begins."""
 
     def said(self, planned: Planned, line: str) -> None:
-        """The step reports what it does."""
+        """Called when a step reports its progress."""
 
     def finished(self, planned: Planned, seconds: float) -> None:
-        """A step ended well."""
+        """Called when a step has ended well."""
 
 
 class Pipeline:
     """The steps of an experiment and the folder of their results."""
 
     def __init__(self, steps: Sequence[Step], folder: PathLike) -> None:
-        """Refuses steps with the same name, and one that uses a step that does not come before it."""
+        """Refuse steps with the same name, and a step that uses a later step."""
         self.steps = steps
         self.folder = Path(folder)
         self._is_locked = False  # by this
@@ -81,7 +81,7 @@ class Pipeline:
             names.add(step.name)
 
     def plan(self) -> list[Planned]:
-        """The plan of a run, step by step. A missing file is an error."""
+        """Return the plan of a run, step by step. A missing file is an error."""
         keys: dict[str, str] = {}
         out = []
         for step in self.steps:
@@ -112,7 +112,7 @@ class Pipeline:
         watcher: Watcher | None = None,
         engine: Engine | None = None,
     ) -> list[Planned]:
-        """Do the missing steps. The same steps and files give the same bytes, also after interruptions.
+        """Run the missing steps. The same steps and files produce the same bytes, also after interruptions.
 
         With an `engine`, its machines parse, count n-grams, extract and score rules, and decode for tuning.
         """
@@ -192,7 +192,7 @@ class Pipeline:
         self._note(planned, measures)  # first, so that no finished step is without it
 
     def timings(self) -> dict[str, dict[str, float]]:
-        """The measurements of each step by key: wall time and CPU time in seconds, and its own figures."""
+        """Return the measurements of each step by key: wall time and CPU time in seconds, and figures of the step."""
         try:
             return read_json(self.folder / TIMINGS)
         except (OSError, FormatError):  # nothing depends on them
@@ -225,7 +225,7 @@ class Pipeline:
                 _remove(path)
 
     def _at_work(self) -> bool:
-        """Whether another run has locked the folder."""
+        """Return whether another run has locked the folder."""
         if self._is_locked:
             return False
         try:
@@ -239,7 +239,7 @@ class Pipeline:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Make and lock the folder for this process. Refuse if another run uses it."""
+        """Create and lock the folder for this process. Refuse a folder that another run uses."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError) as error:

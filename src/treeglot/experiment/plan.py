@@ -22,7 +22,7 @@ _UNITS = {"": 1, "K": 1000, "M": 1000_000, "G": 1000_000_000}
 
 @dataclass(frozen=True)
 class Point:
-    """One measurement of a step. `words` are those of the target side, memory and disk in MB."""
+    """One measurement of a step. `words` counts the target side; memory and disk are in MB."""
 
     text: str
     pairs: int
@@ -35,7 +35,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Step:
-    """A step on the way to a model, with its measurements. Those of one text stand together, the smallest first."""
+    """A step on the way to a model, with its measurements. Those of one text are adjacent, with the smallest first."""
 
     name: str
     does: str
@@ -61,7 +61,7 @@ class Estimate:
 
 
 def read_rates() -> tuple[Step, ...]:
-    """The steps of `rates.json`."""
+    """Return the steps of `rates.json`."""
     data = json.loads(files("treeglot.experiment").joinpath("rates.json").read_text(encoding="utf-8"))
     return tuple(
         Step(**{**step, "points": tuple(Point(**point) for point in step["points"])}) for step in data["steps"]
@@ -69,7 +69,7 @@ def read_rates() -> tuple[Step, ...]:
 
 
 def parse_count(text: str) -> int:
-    """The number that `text` stands for: digits, perhaps with K, M or G (thousands, millions, billions).
+    """Return the number that `text` stands for: digits, optionally with K, M or G (thousands, millions, billions).
 
     >>> parse_count("10M"), parse_count("2.5k"), parse_count("50,707")
     (10000000, 2500, 50707)
@@ -82,7 +82,7 @@ def parse_count(text: str) -> int:
 
 
 def plan(pairs: int, words: int, steps: Sequence[Step] | None = None) -> list[Estimate]:
-    """Estimate the cost of each step, for so many sentence pairs with so many target words.
+    """Estimate the cost of each step for a number of sentence pairs and target words.
 
     >>> [estimate.step for estimate in plan(50_707, 533_041)][:3]
     ['align', 'parse', 'extract']
@@ -130,7 +130,7 @@ def _length(point: Point) -> float:
 
 
 def _between(place: float, places: Sequence[float], values: Sequence[float]) -> float:
-    """The value at a place, on straight lines between known places. Beyond them, it is the nearest value.
+    """Return the value at a place, on straight lines between known places. Beyond them, it is the nearest value.
 
     >>> [_between(place, [10.0, 20.0], [1.0, 3.0]) for place in (5, 10, 15, 40)]
     [1.0, 1.0, 2.0, 3.0]
@@ -143,7 +143,7 @@ def _between(place: float, places: Sequence[float], values: Sequence[float]) -> 
 
 
 def _on_line(place: float, points: Sequence[tuple[float, float]]) -> float:
-    """The value at a place, on straight lines between points. The first and the last line continue.
+    """Return the value at a place, on straight lines between points. The first and the last line continue.
 
     >>> [_on_line(place, [(10, 1.0), (20, 3.0), (30, 4.0)]) for place in (15, 25, 40)]
     [2.0, 3.5, 5.0]
@@ -154,7 +154,7 @@ def _on_line(place: float, points: Sequence[tuple[float, float]]) -> float:
 
 
 def total(estimates: Sequence[Estimate]) -> Estimate:
-    """The total of the counted steps. Times and disk add up, and memory is the maximum."""
+    """Return the total of the counted steps. Times and disk add up, and memory is the maximum."""
     own = [each for each in estimates if each.summed]
 
     def sums(name: str) -> tuple[float, float]:
@@ -167,7 +167,7 @@ def total(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def rows(estimates: Sequence[Estimate]) -> list[list[str]]:
-    """The costs as a table with a heading."""
+    """Return the costs as a table with a heading."""
     out = [["step", "CPU", "memory", "disk", "rates"]]
     for each in [*estimates, total(estimates)]:
         status = "measured" if each.beyond <= 1 else f"extrapolated: {shown(each.beyond)} times the measured words"
@@ -182,7 +182,7 @@ def _range(values: tuple[float, float], show: Callable[[float], str]) -> str:
 
 
 def shown(number: float) -> str:
-    """A number with two significant digits.
+    """Return a number with two significant digits.
 
     >>> shown(0.034), shown(1.26), shown(456.0)
     ('0.034', '1.3', '460')

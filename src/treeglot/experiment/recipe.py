@@ -1,4 +1,4 @@
-"""A recipe is a TOML file with a corpus, its preparation, and the systems to compare."""
+"""Recipes: TOML files with a corpus, its preparation, and the systems to compare."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class TestSet(SourceFiles):
     same_words: bool = option(True, "whether parses with other words than the sentences are refused; else a warning")
 
     def __post_init__(self) -> None:
-        """Refuses a set that nothing can be compared with."""
+        """Refuse a test set without references."""
         super().__post_init__()
         self.expect("source")
         if not self.references:
@@ -69,7 +69,7 @@ class AlignSettings(Options):
     )
 
     def __post_init__(self) -> None:
-        """Refuses an unknown symmetrisation."""
+        """Refuse an unknown symmetrisation."""
         super().__post_init__()
         if self.symmetrization not in SYMMETRIZATIONS:
             raise UsageError(unknown("symmetrisation", self.symmetrization, SYMMETRIZATIONS), ("symmetrization",))
@@ -77,7 +77,7 @@ class AlignSettings(Options):
 
 @dataclass(frozen=True)
 class ParserSettings(Options):
-    """A parser of one language, for the parses that the corpus and the tests do not have."""
+    """A parser of one language, for parses that the corpus and the tests lack."""
 
     trees: Path | None = option(None, "the treebank that it is trained on")
     grammar: Path | None = option(None, "instead of a treebank: the folder of a grammar, trained here or Berkeley's")
@@ -87,7 +87,7 @@ class ParserSettings(Options):
     signature: Literal["english", "german", "chinese"] = option("chinese", "how unknown words are put into classes")
 
     def __post_init__(self) -> None:
-        """Refuses a parser without a source, or with two."""
+        """Refuse a parser without a source, or with two."""
         super().__post_init__()
         if sum(map(bool, (self.trees, self.grammar, self.adapter))) != 1:
             raise UsageError("expected one of trees, grammar and adapter")
@@ -106,7 +106,7 @@ class LmSettings(Options):
     more: dict[str, Path] = option({}, "texts of further models by name; the features are lm_NAME")
 
     def __post_init__(self) -> None:
-        """Refuses names that make no features."""
+        """Refuse names that cannot be features."""
         super().__post_init__()
         try:
             check_lm_names(self.more)
@@ -133,7 +133,7 @@ class System(Options):
     tune: TuneSettings | None = option(None, "how its weights are tuned, if not as the others'")
 
     def __post_init__(self) -> None:
-        """Refuses sentences of its own: all systems are trained on the same corpus."""
+        """Refuse a system with its own sentences, because all systems are trained on the same corpus."""
         super().__post_init__()
         for name in ("source", "target"):
             if getattr(self.corpus, name) is not None:
@@ -160,7 +160,7 @@ class Recipe(Options):
     seeds: tuple[int, ...] = option((), "seeds of tuning, instead of the one in tune; the report compares the means")
 
     def __post_init__(self) -> None:
-        """Refuses a corpus without text, duplicate names, and a baseline that is not a system."""
+        """Refuse a corpus without text, duplicate names, and a baseline that is not a system."""
         super().__post_init__()
         for place, seed in enumerate(self.seeds):
             if not 0 <= seed <= MOST_SEED or seed in self.seeds[:place]:
@@ -194,23 +194,23 @@ class Recipe(Options):
                 raise UsageError(f"there is no [dev] to tune {tuned[0]!r} on; expected one, or tune method 'none'")
 
     def tuner(self, system: System, place: int = 0) -> TuneSettings:
-        """How a system is tuned, with the seed at this place of `seeds`."""
+        """Return the tuner settings of a system, with the seed at this place of `seeds`."""
         settings = system.tune or self.tune
         return dataclasses.replace(settings, seed=self.seeds[place]) if self.seeds else settings
 
     def tunings(self, system: System) -> list[str]:
-        """The suffixes of step names, one for each tuning. A system without tuning has one."""
+        """Return the suffixes of step names, one for each tuning. A system without tuning has one."""
         seeds = self.seeds if self.tuner(system).method != "none" else ()
         return ["", *(f" seed {seed}" for seed in seeds[1:])]
 
     @property
     def raw(self) -> bool:
-        """Whether its files are raw text that must be tokenised."""
+        """Whether the files are raw text that must be tokenised."""
         return self.text is not None and not self.text.tokenised
 
 
 def narrowed(recipe: Recipe, systems: Collection[str], seeds: Sequence[int]) -> Recipe:
-    """The recipe with only these systems, the baseline and these seeds. None keeps all."""
+    """Return the recipe with only these systems, the baseline and these seeds. None keeps all."""
     names = [system.name for system in recipe.system]
     for name in systems:
         if name not in names:
@@ -251,7 +251,7 @@ def load_recipe(path: PathLike, data: PathLike | Sequence[PathLike] | None = Non
 
 
 def _placed_options(system: System, folders: Sequence[Path]) -> dict[str, Any]:
-    """A system's options, with the paths of their files resolved."""
+    """Return a system's options, with the paths of their files resolved."""
     files = {}
     try:
         kind = find_kind(system.kind)
@@ -282,12 +282,12 @@ def _placed(value: Any, folders: Sequence[Path]) -> Any:
 
 
 def has_links(own: Collection[str]) -> bool:
-    """Whether a system has its own alignments. Then alignments of the corpus do not count."""
+    """Return whether a system has its own alignments. If so, alignments of the corpus are ignored."""
     return any(name == "alignments" or name.startswith(MORE_LINKS) for name in own)
 
 
 def training_files(kind: Kind, given: Collection[str], own: Collection[str] = ()) -> list[str]:
-    """The files of a corpus that a kind of model is trained on. A system's own files come first."""
+    """Return the files of a corpus that a kind of model is trained on. A system's own files take precedence."""
     out = ["source", "target", "alignments"]
     if "posteriors" in (own if "alignments" in own else given):  # those of other links do not count
         out.append("posteriors")
@@ -312,7 +312,7 @@ def training_files(kind: Kind, given: Collection[str], own: Collection[str] = ()
 
 
 def translated_file(kind: Kind, given: Collection[str], name: str) -> str:
-    """The file of the test set (or dev) `name` that a kind of model translates."""
+    """Return the file of the test set (or dev) `name` that a kind of model translates."""
     for file in kind.translates:
         if file in given:
             return file

@@ -1,7 +1,7 @@
 """The report of an experiment: one self-contained page, and a table of its figures.
 
-The speed of each system is in a separate file beside the page, `timings.js`. The page shows it if it is there.
-Everything else is the same, byte for byte, whenever the experiment runs.
+The speed of each system is in a separate file beside the page, `timings.js`. The page shows it if the file exists.
+Everything else is byte-identical whenever the experiment runs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NAMES = ("report.html", REPORT)
 
 
 def report_step(recipe: Recipe) -> Step:
-    """Make the last step: the page and the table."""
+    """Return the last step, which makes the page and the table."""
     inputs: dict[str, Input] = {}
     for system in recipe.system:
         inputs[f"model {system.name}"] = Output(f"train {system.name}")
@@ -59,7 +59,7 @@ def report_step(recipe: Recipe) -> Step:
 
 
 def publish(pipeline: Pipeline, done: Sequence[Planned], threads: int) -> Report:
-    """Put the report of a finished run into its folder, with its measurements."""
+    """Copy the report of a finished run into its folder, with its measurements."""
     plan = {planned.step.name: planned for planned in done}
     timings = pipeline.timings()
     for name in NAMES:
@@ -89,7 +89,7 @@ def _report(recipe: Recipe, task: Task) -> None:
 
 
 def page(data: dict[str, Any]) -> str:
-    """The page that shows `data`, with its style and programs inside."""
+    """Return the self-contained page that shows `data`."""
     here = files("treeglot.experiment")
     style, program = (here.joinpath(name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
     # Inside <script> "</" would end the data too early, and after "<!--<script" nothing would.
@@ -100,7 +100,7 @@ def page(data: dict[str, Any]) -> str:
 
 
 def _rules(model: Path) -> dict[str, int]:
-    """The number of rules in the table. Empty if the model finds its rules on demand."""
+    """Return the number of rules in the table. Empty if the model finds its rules on demand."""
     import duckdb
 
     table = model / "rules.parquet"
@@ -138,7 +138,7 @@ def _system(recipe: Recipe, system: System, task: Task) -> dict[str, Any]:
 
 
 def dev_score(log: Sequence[Mapping[str, Any]]) -> float | None:
-    """The dev score of the tuned weights: that of MIRA's mean, unless the start scored higher.
+    """Return the dev score of the tuned weights. For MIRA, it is that of the mean, unless the start scored higher.
 
     >>> dev_score([{"score": 20.0}, {"score": 23.0}, {"score": 22.5, "mean_of": 1}])
     22.5
@@ -195,9 +195,9 @@ def _numbered(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def packed(drawings: Sequence[Sequence[str]]) -> list[str]:
-    """The drawings of all systems for each sentence, packed for the page.
+    """Return the drawings of all systems for each sentence, packed for the page.
 
-    They are many and similar, so blocks of sentences are compressed. The page unpacks them on demand.
+    The drawings are many and similar, so blocks of sentences are compressed. The page unpacks them on demand.
     """
     blocks = (drawings[begin : begin + BLOCK] for begin in range(0, len(drawings), BLOCK))
     return [base64.b64encode(zlib.compress(json.dumps(block).encode(), 9)).decode() for block in blocks]

@@ -20,7 +20,7 @@ _MEANS = ("BLEU, mean", "seeds", "against BASELINE", "95 % interval", "p", "p, H
 
 @dataclass(frozen=True)
 class Report:
-    """The figures of a finished experiment; `print` and notebooks show them as tables."""
+    """The figures of a finished experiment. `print` and notebooks show them as tables."""
 
     folder: Path
     figures: dict[str, Any]  # as `report.json` has them
@@ -37,9 +37,9 @@ class Report:
         return list(self.figures["tests"])
 
     def table(self, test: str) -> list[list[str]]:
-        """Scores on a test set, tests against the baseline, rules and speed; the first row is the heading.
+        """Return scores on a test set, tests against the baseline, rules and speed. The first row is the heading.
 
-        With several seeds, scores are means. A star marks systems whose tuner or features are not the baseline's.
+        With several seeds, scores are means. A star marks systems whose tuner or features differ from the baseline.
         """
         scores = self.figures["tests"][test]["scores"]
         several = any("tunings" in one for one in scores)
@@ -57,7 +57,7 @@ class Report:
         return rows
 
     def notes(self) -> list[str]:
-        """Say why some systems cannot be compared with the baseline, one line each."""
+        """Explain why some systems cannot be compared with the baseline, with one line for each."""
         baseline = self.figures["baseline"]
         return [
             f"* {system['name']} is not comparable with {baseline}: {'; '.join(system['unlike'])}"
@@ -69,7 +69,7 @@ class Report:
         return any(system["name"] == name and system["unlike"] for system in self.figures["systems"])
 
     def signature(self, test: str) -> str:
-        """How the scores were made."""
+        """Return a line that describes how the scores were made."""
         scores = self.figures["tests"][test]["scores"]
         return f"BLEU {scores[0]['scores']['BLEU']['signature']}|{self.figures['signature'].replace(' ', ':')}"
 
@@ -105,7 +105,7 @@ def _mean_cells(bleu: dict[str, Any]) -> list[str]:
 
 
 def load_report(folder: PathLike) -> Report:
-    """The report of a finished experiment from its folder."""
+    """Return the report of a finished experiment from its folder."""
     place = Path(folder)
     if not (place / REPORT).is_file():
         raise FormatError(str(place), 0, f"has no {REPORT}: the experiment has not ended")

@@ -1,8 +1,8 @@
-"""A step of an experiment: what it reads, its settings, and what it makes.
+"""A step of an experiment: its inputs, its settings, and its result.
 
-The key of a step is the digest of everything that its result depends on. This is the program's code, its settings, its
-input files, and the keys of earlier steps. The result is a folder named after the key, which appears when it is
-complete. So results of different settings never mix, and an existing result is not made again.
+The key of a step is the digest of everything that its result depends on. This includes the program's code, its
+settings, its input files, and the keys of earlier steps. The result is a folder named after the key, which appears when
+it is complete. So results of different settings never mix, and an existing result is reused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FINISHED = "step.json"  # in a finished step's folder: what it was made of
 
 
 def file_digest(path: PathLike) -> str:
-    """The digest of a file's content, for keys."""
+    """Return the digest of a file's content, for keys."""
     digest = blake2b(digest_size=DIGEST)
     with open_remote(path) if is_remote(path) else Path(path).open("rb") as stream:
         while chunk := stream.read(CHUNK):
@@ -33,7 +33,7 @@ def file_digest(path: PathLike) -> str:
 
 @dataclass(frozen=True)
 class Output:
-    """A file that another step makes. Without a name, it is the step's whole folder."""
+    """A file that another step produces. Without a name, it is the step's whole folder."""
 
     step: str
     name: str = ""
@@ -91,12 +91,12 @@ class Identity:
         return blake2b(self.to_json().encode(), digest_size=DIGEST).hexdigest()
 
     def to_json(self) -> str:
-        """The content of `step.json`."""
+        """Return the content of `step.json`."""
         return json.dumps(self.__dict__, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
     @staticmethod
     def read(path: Path) -> Identity | None:
-        """Read what `to_json` wrote, or None if it is missing or damaged."""
+        """Read what `to_json` wrote. Return None if it is missing or damaged."""
         try:
             found = Identity(**read_json(path))
         except (OSError, ValueError, TypeError):
@@ -105,7 +105,7 @@ class Identity:
         return found if all(isinstance(table, dict) for table in tables) else None
 
     def differs_from(self, other: Identity) -> list[str]:
-        """The differences from an earlier run, in words."""
+        """Return the differences from an earlier run, in words."""
         out = [] if self.program == other.program else [f"{other.program} became {self.program}"]
         out += _differences(self.settings, other.settings)
         names = sorted({*self.inputs, *other.inputs})
@@ -114,7 +114,7 @@ class Identity:
 
 
 def _differences(here: Mapping[str, Any], there: Mapping[str, Any], place: str = "") -> list[str]:
-    """The changed settings, nested tables included."""
+    """Return the changed settings, nested tables included."""
     out = []
     for name in sorted({*here, *there}):
         now, before = here.get(name), there.get(name)

@@ -58,9 +58,9 @@ OPTION = "options."  # before the names of inputs that are files in a system's o
 
 
 def steps_of(recipe: Recipe) -> list[Step]:
-    """The steps, in an order in which they can run.
+    """Return the steps, in an order in which they can run.
 
-    Their settings are all options, defaults too: a default that changes must not leave an old result in place.
+    Their settings include all options and defaults. So if a default changes, old results are not reused.
     """
     from treeglot.evaluate.report import ReportOptions
 
@@ -133,7 +133,7 @@ Files: TypeAlias = dict[str, Input]
 
 
 def _files(declared: SourceFiles | None) -> Files:
-    """The files that a recipe names, by what they are."""
+    """Return the files that a recipe names, by what they are."""
     out: Files = {}
     for field in dataclasses.fields(declared) if declared is not None else ():
         value = getattr(declared, field.name)
@@ -149,7 +149,7 @@ def _references(files: Files) -> Files:
 
 
 def _checks(recipe: Recipe, corpus: Files, dev: Files, tests: Mapping[str, Files]) -> list[Step]:
-    """The first steps: check that the files belong together."""
+    """Return the first steps: check that the files belong together."""
     if recipe.raw:  # words and parses are made of the text, which its own step compares
         return [_check(f"test {name}", _among(files, {*files}), set()) for name, files in tests.items()]
     shared = {"source", "target"}
@@ -177,7 +177,7 @@ def _checks(recipe: Recipe, corpus: Files, dev: Files, tests: Mapping[str, Files
 
 
 def _among(files: Files, names: set[str]) -> dict[str, Path]:
-    """The given files. Files that other steps make need no check."""
+    """Return the given files. Files that other steps make need no check."""
     return {name: path for name, path in files.items() if name in names and isinstance(path, Path)}
 
 
@@ -228,13 +228,13 @@ def _parsing(
 
 
 def _own_parsers(recipe: Recipe, kind: Kind) -> dict[str, ParserSettings]:
-    """The parsers that a model keeps: to translate, or to learn from sentence pairs."""
+    """Return the parsers that a model keeps: to translate, or to learn from sentence pairs."""
     given = {"parser": (recipe.parser, kind.needs.source), "target_parser": (recipe.target_parser, kind.needs.target)}
     return {part: settings for part, (settings, needs) in given.items() if settings is not None and needs != "words"}
 
 
 def _parser_files(settings: ParserSettings, part: str, name: str = "parser") -> Files:
-    """The source of a parser: a step's result, the files of a grammar, or another package's model."""
+    """Return the source of a parser: a step's result, the files of a grammar, or another package's model."""
     if settings.trees is not None:
         return {name: Output(part.replace("_", " "))}
     if settings.grammar is not None:
@@ -248,7 +248,7 @@ def _parser_files(settings: ParserSettings, part: str, name: str = "parser") -> 
 
 
 def _parses(settings: ParserSettings) -> dict[str, str]:
-    """The files that parsing makes, by what they hold."""
+    """Return the files that parsing makes, by what they hold."""
     if not settings.adapter:
         return {"forests": "forests.jsonl", "trees": "best.tree"}
     if settings.adapter.startswith("benepar:"):
@@ -316,7 +316,7 @@ def _tuning(
 
 
 def _tuner(settings: TuneSettings) -> dict[str, Any]:
-    """All options of the tuner."""
+    """Return all options of the tuner."""
     from treeglot.tune import METHODS
 
     if settings.method == "none":
@@ -375,7 +375,7 @@ def _parse(settings: ParserSettings, side: Side, task: Task) -> None:
 
 
 def _agreement(side: Side, task: Task) -> str:
-    """The agreement of a parser's treebank with the tokeniser."""
+    """Return the agreement of a parser's treebank with the tokeniser."""
     from treeglot.syntax.formats import read_trees
     from treeglot.text import TextPipeline
 
@@ -393,7 +393,7 @@ def _agreement(side: Side, task: Task) -> str:
 
 
 def _known_words(parser: GrammarParser, task: Task) -> str:
-    """The share of words that a parser knows."""
+    """Return the share of words that a parser knows."""
     from treeglot.syntax.formats import read_text
 
     counts = Counter(word for words in read_text(task.inputs["sentences"]) for word in words)
@@ -455,7 +455,7 @@ def _mending(settings: AlignSettings, corpus: Files) -> Step | None:
 
 
 def _of_forests(system: System) -> bool:
-    """Whether the rules come from source trees or forests. These gain from links that break fewer nodes."""
+    """Return whether the rules come from source trees or forests. These gain from links that break fewer nodes."""
     return find_kind(system.kind).needs.source in ("forest", "best")
 
 

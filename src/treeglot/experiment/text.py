@@ -1,4 +1,4 @@
-"""From raw text to words: the first steps of a recipe with a table `[text]`."""
+"""Turns raw text into words: the first steps of a recipe with a table `[text]`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STEP = "text"  # learns how both languages are written, and gives the words of t
 
 @dataclass(frozen=True)
 class TextRecipe(Options):
-    """Models that take text as people write it."""
+    """Settings of a recipe whose models take raw text."""
 
     languages: str = required("ISO codes of both languages, such as de-en or zh-Hant:en")
     tokenised: bool = option(False, "the files are in words already; how text becomes such words is learnt from them")
@@ -35,12 +35,12 @@ class TextRecipe(Options):
     lowercase: bool = option(True, "of raw files: the model's words are in lower case; its output has the case of text")
 
     def __post_init__(self) -> None:
-        """Refuses unknown languages and tokenisers."""
+        """Refuse unknown languages and tokenisers."""
         super().__post_init__()
         self.settings()
 
     def settings(self) -> tuple[TextSettings, TextSettings]:
-        """The settings of both sides."""
+        """Return the settings of both sides."""
         source, target = find_languages(self.languages)
         case: Literal["lower", "keep"] = "lower" if self.lowercase else "keep"
         tokenisers = self.source_tokeniser, self.target_tokeniser
@@ -48,9 +48,9 @@ class TextRecipe(Options):
 
 
 def text_steps(recipe: TextRecipe, corpus: dict[str, Input], dev: dict[str, Input]) -> list[Step]:
-    """Make the steps that turn text into words. Afterwards `corpus` and `dev` have the words.
+    """Return the steps that turn text into words. Afterwards, `corpus` and `dev` contain the words.
 
-    Files called `surface` hold the same words with the case of the text, which parsers want.
+    Files called `surface` contain the same words with the case of the text, which parsers need.
     """
     if recipe.tokenised:
         return [Step(STEP, partial(_learn_words, recipe), {s: corpus[s] for s in ("source", "target")}, asdict(recipe))]
@@ -148,5 +148,5 @@ def _write_words(folder: Path, name: str, surface: Sequence[Sequence[str]], word
 
 
 def surface(files: Mapping[str, Input], side: str) -> Input:
-    """The parser's input for one side: words with the case of the text, if there is text."""
+    """Return the parser's input for one side: words with the case of the text, if there is text."""
     return files.get(f"surface {side}", files[side])

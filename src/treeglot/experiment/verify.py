@@ -22,7 +22,7 @@ TOLERANCE = 1e-6  # of scores; sums in another order differ by rounding
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was checked."""
+    """The result of one check."""
 
     what: str
     state: State
@@ -35,8 +35,8 @@ class Check:
 def verify_card(path: PathLike, data: Sequence[PathLike] = ()) -> Iterator[Check]:
     """Check a card: its digest, the keys of its steps, the digests of its files, and its scores.
 
-    The files are looked for where the experiment was: beside the folder of the card. `data` are folders in which data
-    files are looked for by name. All of them may have URIs.
+    Files are looked up where the experiment ran, beside the folder of the card. Data files are also looked up by name
+    in the folders of `data`. All of these can be URIs.
     """
     card, place = _read(path), shown(os.fspath(path))
     try:
@@ -98,7 +98,7 @@ def _find(work: PathLike, name: str, data: Sequence[PathLike]) -> PathLike:
 
 
 def _place(work: PathLike, name: str) -> PathLike:
-    """A file that a card names: below the folder of the experiment, beside it, or anywhere on this machine."""
+    """Return a file that a card names: below the folder of the experiment, beside it, or anywhere on this machine."""
     while is_remote(work) and name.startswith("../"):
         work, name = above(work, 1), name.removeprefix("../")
     return Path(name) if Path(name).is_absolute() else within(work, name)

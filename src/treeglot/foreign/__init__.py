@@ -1,4 +1,4 @@
-"""Other decoders' files: grammars, weights and configurations, decoded as those decoders define it."""
+"""Files of other decoders: grammars, weights and configurations, decoded as those decoders define."""
 
 from treeglot.foreign.export import export
 from treeglot.foreign.grammar import read_grammar

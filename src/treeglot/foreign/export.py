@@ -1,7 +1,7 @@
-"""Exports a model for another decoder: rules, glue, weights, configuration and language model.
+"""Exports a model to another decoder: rules, glue, weights, configuration and language model.
 
-The other decoder gives every derivation the same score as the model does. docs/interoperability.md says what each
-format cannot hold.
+The other decoder gives every derivation the same score as the model. docs/interoperability.md lists what each format
+cannot represent.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ class Exported:
 
 
 def export(model: Model, folder: PathLike, format: FormatName, *, test: Iterable[Source] | None = None) -> Exported:
-    """Write a model as the files of another decoder. `test` keeps only the rules that its sentences can use.
+    """Write a model as the files of another decoder. With `test`, only rules that its sentences can use are written.
 
-    Kinds of models and features that the format cannot hold are refused by name.
+    Kinds of models and features that the format cannot represent are refused by name.
     """
     if format not in FORMATS:
         raise UsageError(unknown("format", format, FORMATS))
@@ -96,7 +96,7 @@ class _Writer:
         return self.weights.get(name, 0.0)
 
     def of_rules(self) -> dict[str, float]:
-        """The weights of the features that are stored in rules, by their names there."""
+        """Return the weights of the features that are stored in rules, by their names in the other format."""
         found = {self.names[name]: self.weight(name) for name in self.table.features}
         return found | {"rule_penalty": self.weight("rule_penalty")}
 
@@ -120,7 +120,7 @@ class _Writer:
             self.text(LM, [self.written(line) for line in iterate_lines(self.folder / LM)])
 
     def refuse_merged(self, what: str, words: Sequence[str]) -> bool:
-        """Refuse words that would become equal. Returns whether the format changes any word."""
+        """Refuse words that would become equal, and return whether the format changes any word."""
         changed = {self.written(word): word for word in words if self.written(word) != word}
         for word in changed and words:
             if word in changed:
@@ -129,11 +129,11 @@ class _Writer:
         return bool(changed)
 
     def written(self, text: str) -> str:
-        """Write the words of a text as the format has them."""
+        """Convert the words of a text to the format."""
         return text
 
     def rules(self) -> list[int]:
-        """The rules that the model uses. For each source side these are as many as its search tries."""
+        """Return the rules that the model uses: for each source side, as many as its search tries."""
         features = _core.FeatureSet(self.table, "")
         if self.translator.lm is not None:
             features.add_ngram(self.translator.lm.core)
@@ -152,7 +152,7 @@ class _Writer:
         raise NotImplementedError
 
     def _without(self, name: str) -> bool:
-        """Whether the model never uses a feature, with any weight."""
+        """Return whether the model never uses a feature, with any weight."""
         return name == "lm_unknown" and self.translator.lm is None
 
     @property
@@ -195,7 +195,7 @@ class _Marked(_Writer):
     """Decoders whose glue rules contain <s> and </s>. These count as words, and glue joins <s> to the first phrase."""
 
     def offset(self) -> float:
-        """The score that cancels the two additional words and the additional glue."""
+        """Return the score that compensates for the two additional words and the additional glue."""
         return -2 * self.weight("word_penalty") - self.weight("glue")
 
 
@@ -344,7 +344,7 @@ _WRITERS: Mapping[str, type[_Writer]] = {"cdec": _Cdec, "joshua": _Joshua, "mose
 
 
 def _names(features: Sequence[str]) -> dict[str, str]:
-    """The names of features in grammars, without the separator of names and values."""
+    """Return the names of features in grammars, without the separator of names and values."""
     names = {name: "".join("_" if c in " \t\n=;|" else c for c in name) for name in features}
     taken: dict[str, str] = {}
     for name, written in names.items():
@@ -355,7 +355,7 @@ def _names(features: Sequence[str]) -> dict[str, str]:
 
 
 def _symbols(source: Source) -> list[str]:
-    """The symbols of a table's source sides: words, and brackets of fragments."""
+    """Return the symbols of a table's source sides: words, and brackets of fragments."""
     if isinstance(source, str):
         return source.split()
     if isinstance(source, ParseForest):

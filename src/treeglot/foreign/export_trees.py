@@ -20,9 +20,9 @@ MARGIN = 1e9  # all that a search kept
 def rules_of_forests(
     model: Model, forests: Sequence[ParseForest], phrases: Sequence[int], style: _core.GrammarStyle
 ) -> Iterator[str]:
-    """Rules for phrases, pseudo rules and unknown words, each once.
+    """Yield rules for phrases, pseudo rules and unknown words, each once.
 
-    A phrase on a node is a fragment of words alone: the best tree below the node, as the model scores it.
+    A phrase on a node becomes a fragment of words alone: the best tree below the node, as the model scores it.
     """
     by_words: dict[tuple[str, ...], list[str]] = {}
     table = model.translator.table
@@ -53,7 +53,7 @@ def _phrases(forest: ParseForest, phrases: dict[tuple[str, ...], list[str]]) -> 
 
 
 def _best_trees(forest: ParseForest) -> list[str]:
-    """The best tree below each node, as Travatar writes fragments."""
+    """Return the best tree below each node, as Travatar writes fragments."""
     graph, scores = forest.graph, np.asarray(forest.scores)
     first_edge, first_tail, tails = graph.first_edge, graph.first_tail, graph.tails
     best = np.zeros(graph.nodes)

@@ -1,4 +1,4 @@
-"""Grammars of other decoders: read into a table, and written from one. docs/interoperability.md has the formats."""
+"""Grammars of other decoders: reads them into a table, and writes them from a table (docs/interoperability.md)."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ def read_grammar(
 
 
 def write_grammar(table: RuleTable, path: PathLike, format: FormatName = "cdec") -> None:
-    """Write all rules of a table as a grammar. Rules that the format cannot hold are refused.
+    """Write all rules of a table as a grammar. Rules that the format cannot represent are refused.
 
-    cdec, joshua and travatar keep the features' names; moses has their order, and takes them for logarithms of
+    cdec, joshua and travatar keep the names of features. moses keeps only their order, and treats them as logarithms of
     probabilities.
     """
     if not isinstance(table, RuleTable):
@@ -80,7 +80,7 @@ def write_some(table: RuleTable, path: PathLike, style: GrammarStyle, rules: Seq
 
 
 def _moses_name(feature: str) -> str:
-    """The name of a sparse feature in a Moses rule. Scores have no names."""
+    """Return the name of a sparse feature in a Moses rule. Scores have no names."""
     prefix, name = PREFIXES["moses"] + "_", feature.removeprefix(PREFIXES["moses"] + "_")
     return name if feature.startswith(prefix) and not name.isdecimal() else ""
 

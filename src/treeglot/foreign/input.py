@@ -34,8 +34,8 @@ class Line:
 def input_line(line: str, decoder: Decoder, known: Collection[str] = (), markup: bool = False) -> Line:
     """Read a line as another decoder does: with a reference, in a tag, or with annotated or masked words.
 
-    Lattices, forests and trees are not read. Joshua's masks leave words of the grammar (`known`), and lines that may
-    have `markup`, as they are.
+    Lattices, forests and trees are refused. Joshua's masks do not change words of the grammar (`known`), or lines that
+    can have `markup`.
 
     >>> input_line('<seg id="0">das Haus</seg> ||| the house', "cdec").source
     'das Haus'
@@ -74,7 +74,7 @@ def input_line(line: str, decoder: Decoder, known: Collection[str] = (), markup:
 
 
 def input_tree(line: str, decoder: Decoder) -> Line:
-    """Read a line with a tree in brackets. It may have a tag or a reference, as other lines.
+    """Read a line with a tree in brackets. It can have a tag or a reference, like other lines.
 
     >>> input_tree("(NP (DT das) (NN Haus)) ||| the house", "cdec").source.words
     ['das', 'Haus']
@@ -101,7 +101,10 @@ def _at_bars(line: str, decoder: Decoder) -> tuple[str, bool]:
 
 
 def _segment(line: str, decoder: Decoder) -> tuple[str, str] | None:
-    """The attributes and the content of <seg …>…</seg>. The closing tag may be missing at the end of the line."""
+    """Return the attributes and the content of <seg …>…</seg>.
+
+    The closing tag may be missing at the end of the line.
+    """
     text = line.lstrip()
     opened, closed, rest = text.partition(">")
     attributes = opened.removeprefix("<seg")
@@ -117,13 +120,13 @@ def _segment(line: str, decoder: Decoder) -> tuple[str, str] | None:
 
 
 def _grammars(attributes: str) -> tuple[str, ...]:
-    """The files that a segment names, grammar="a" grammar1=b."""
+    """Return the files that a segment names, grammar="a" grammar1=b."""
     found = (match.groups("") for match in _ATTRIBUTE.finditer(attributes))
     return tuple(quoted or bare for name, quoted, bare in found if name.rstrip("0123456789") == "grammar")
 
 
 def unmasked(text: str) -> str:
-    """Remove the masks from a translation of Joshua's.
+    """Remove the masks from a translation of Joshua.
 
     >>> unmasked("a -lsb- b -rsb-")
     'a [ b ]'
@@ -132,7 +135,7 @@ def unmasked(text: str) -> str:
 
 
 def mask(text: str) -> str:
-    """Mask text as Joshua's rules do.
+    """Mask text like Joshua's rules.
 
     >>> mask("a [ b ]")
     'a -lsb- b -rsb-'

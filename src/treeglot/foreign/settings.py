@@ -25,7 +25,7 @@ OLD_WEIGHTS = {
 
 @dataclass
 class ForeignSettings:
-    """The settings of another decoder's configuration. Settings that it does not have are empty or None."""
+    """The settings of another decoder's configuration. Missing settings are empty or None."""
 
     names: dict[str, str] = field(default_factory=dict)  # names of features that differ from the usual ones
     prefixes: list[str] = field(default_factory=list)  # prefixes of feature names, by grammar
@@ -109,9 +109,9 @@ class SettingsReader:
                 self._old_weights.setdefault(section, []).append(value)
 
     def old_weights(self) -> dict[str, float]:
-        """The weights of an old moses.ini, converted as Moses does it.
+        """Return the weights of an old moses.ini, converted as in Moses.
 
-        The old weights of language models and of the word penalty are for decimal logarithms.
+        The old weights of language models and of the word penalty apply to decimal logarithms.
         """
         found = {
             f"{name}{i}": value * scale
@@ -272,13 +272,13 @@ _NO_CHART = dict.fromkeys("0124", "for phrases") | dict.fromkeys("789", "for tre
 
 
 class PathWarning(UserWarning):
-    """A path in a configuration leads to two files."""
+    """A path in a configuration matches two files."""
 
 
 def beside(configuration: PathLike, name: str) -> Path:
-    """The file that a configuration names: relative to the current folder as in its decoder, or to its own folder.
+    """Return the file that a configuration names, relative to the current folder or to its own folder.
 
-    If both exist, the one in the current folder is used, with a warning.
+    Decoders use the current folder. If both files exist, that one is used, with a warning.
     """
     path, own = Path(name), Path(configuration).parent / name
     if path.is_absolute() or not path.exists():

@@ -1,4 +1,4 @@
-"""Another decoder's files put together: grammars, weights, language model, and the translator that they make."""
+"""Combines another decoder's files (grammars, weights, language model) into a translator."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Files:
 
 
 def read_weights_of(files: Files, settings: ForeignSettings | None) -> ForeignWeights:
-    """Read the weights. Without a file there are none. `settings` come from a configuration."""
+    """Read the weights. Without a file, there are no weights. `settings` come from a configuration."""
     if files.weights is None:
         found = ForeignWeights(files.decoder, {})
     else:
@@ -65,7 +65,7 @@ def open_system(
     own_rules: bool,
     report: Report,
 ) -> ForeignTranslator:
-    """Open the translator. Weights that belong to grammars of other names are refused."""
+    """Open the translator. Weights for grammars with other names are refused."""
     from treeglot.lm import load_ngram
 
     translator = ForeignTranslator(
@@ -83,7 +83,7 @@ def open_system(
 
 
 def limits(weights: ForeignWeights, given: Mapping[str, float | bool | None]) -> SearchOptions:
-    """The search options: those given, or else those of the configuration or of the decoder."""
+    """Return the search options: those given, or else those of the configuration or of the decoder."""
     options = search_options(weights)
     if weights.settings.pop_limit is not None:
         options = replace(options, pop_limit=weights.settings.pop_limit)
@@ -94,7 +94,7 @@ def limits(weights: ForeignWeights, given: Mapping[str, float | bool | None]) ->
 
 
 def refuse_for_trees(table: RuleTable, given: bool) -> bool:
-    """Whether the rules translate trees. If so, refuses `given` options that are only for strings."""
+    """Return whether the rules translate trees. If so, refuse `given` options that apply only to strings."""
     trees = translates_trees(table)
     if trees and given:
         raise UsageError("--pass-through, --no-glue and --markup are for rules of strings; these are of trees")
@@ -102,7 +102,7 @@ def refuse_for_trees(table: RuleTable, given: bool) -> bool:
 
 
 def _allowed(names: Sequence[str], below: Path | None) -> list[Path]:
-    """The grammars that a sentence names. They must lie in the allowed folder, also when links are followed."""
+    """Return the grammars that a sentence names. They must lie in the allowed folder, also when links are followed."""
     if below is None:
         raise TreeglotError("a sentence names a grammar; expected --sentence-grammars DIR, the folder that has it")
     folder = below.resolve()

@@ -1,4 +1,4 @@
-"""Decodes with other decoders' grammars and weights, by their definitions of unknown words, glue and limits."""
+"""Decodes with other decoders' grammars and weights, with their definitions of unknown words, glue and limits."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ NO_RULE = -1e6  # the weight of parts of a tree without a rule, which cdec does 
 class ForeignTranslator:
     """Translates with a grammar and weights of another decoder, with that decoder's scores and features.
 
-    Rules of trees translate forests, and trees in brackets.
+    Tree rules translate forests, and trees in brackets.
 
-    `options` are those of the search. Without them, `span_limit` and `per_source` are the other decoder's.
-    `pass_through` says which words may be their own translation. `glue` turns the built-in glue rules on; without them
-    a grammar must have its own. If those have <s> and </s>, so has every sentence. `tables` reads all rules for a cdec
-    sentence that names its own grammars. `own_rules` says that there are such sentences, so not all features are known
-    in advance.
+    `options` are those of the search. Without them, `span_limit` and `per_source` are the defaults of the other
+    decoder. `pass_through` defines which words can be copied. `glue` turns the built-in glue rules on; without them, a
+    grammar must have its own. If its glue rules contain <s> and </s>, every sentence is enclosed in them. `tables`
+    reads all rules for a cdec sentence that names its own grammars. With `own_rules`, there are such sentences, so not
+    all features are known in advance.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class ForeignTranslator:
 
     @property
     def unknown_weights(self) -> list[str]:
-        """Names in the weights that no feature has, as the file has them."""
+        """Names in the weights that match no feature, as in the file."""
         if self._own_rules:
             return []
         unknown, terms = set(self.translator.unknown_weights), self.foreign.terms
@@ -239,7 +239,7 @@ class ForeignTranslator:
 
 
 def _passed(weights: ForeignWeights, definition: Definition) -> list[tuple[str, float]]:
-    """The labels of words that pass through, and how much such a word counts as unknown.
+    """Return the labels of words that pass through, and how much such a word counts as unknown.
 
     A list of labels gives the penalty of such a word as a logarithm, instead of -100. Before version 6 of Joshua the
     weight is negative, and the list gives only labels.
@@ -320,12 +320,12 @@ class _Later:
 
 
 def translates_trees(table: _core.RuleTable) -> bool:
-    """Whether source sides are tree fragments."""
+    """Return whether source sides are tree fragments."""
     return any(word.startswith(OPENING) for word in table.source_words)
 
 
 def search_options(weights: ForeignWeights) -> SearchOptions:
-    """The limits of another decoder, or those of its configuration. The pop limit is Treeglot's.
+    """Return the limits of another decoder, or those of its configuration. The pop limit is that of Treeglot.
 
     >>> search_options(ForeignWeights("cdec", {})).span_limit
     10

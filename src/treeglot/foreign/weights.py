@@ -1,7 +1,7 @@
-"""Translates between other decoders' features and ours: their weights to ours, our hypotheses to theirs.
+"""Converts between the features of other decoders and ours: their weights to ours, and our hypotheses to theirs.
 
-A feature of another decoder is a weighted sum of ours, plus a constant for the sentence. docs/interoperability.md says
-where the numbers come from.
+A feature of another decoder is a weighted sum of ours, plus a constant for the sentence. docs/interoperability.md
+explains where the numbers come from.
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ _OURS = {name for terms in TERMS.values() for term in terms.values() for name in
 
 @dataclass(frozen=True)
 class ForeignWeights:
-    """Weights of another decoder, as it names them.
+    """Weights of another decoder, with its names.
 
-    Without `glue` the grammar has its own glue rules, `marked` if these have <s> and </s>. `settings` are what the
-    configuration says that the weights come from.
+    Without `glue`, the grammar has its own glue rules; `marked` tells whether they contain <s> and </s>. `settings`
+    come from the configuration of the weights.
     """
 
     decoder: Decoder
@@ -106,10 +106,10 @@ class ForeignWeights:
         object.__setattr__(self, "terms", terms)
 
     def ours(self, grammar: Collection[str] = (), prefix: str = "") -> dict[str, float]:
-        """The weights of our features that give the same scores, up to `constant`.
+        """Return the weights of our features that give the same scores, up to `constant`.
 
-        `grammar` has the features of the rules. A name among them always means the feature of the rules. `prefix`
-        begins the names of our own features, to distinguish them.
+        `grammar` lists the features of the rules. Such a name always means the feature of the rules. The names of our
+        own features begin with `prefix`, to distinguish them.
 
         >>> ForeignWeights("cdec", {"Glue": 0.5}).ours(["Glue"], prefix="own ")
         {'own glue': 0.5, 'Glue': 0.5}
@@ -126,20 +126,21 @@ class ForeignWeights:
 
     @property
     def constant(self) -> float:
-        """What the other decoder adds to the score of every sentence."""
+        """The constant that the other decoder adds to the score of every sentence."""
         return self.added(0)
 
     def added(self, words: int) -> float:
-        """What the other decoder adds to the score of a sentence with this number of words."""
+        """Return the score that the other decoder adds to a sentence with this number of words."""
         found = ((self.terms[name], weight) for name, weight in self.weights.items() if name in self.terms)
         return sum(weight * (term.constant + words * term.of.get(SOURCE_WORDS, 0.0)) for term, weight in found)
 
     def features(
         self, values: Mapping[str, float], constants: bool = True, prefix: str = "", words: int = 0
     ) -> dict[str, float]:
-        """A hypothesis's features as the other decoder would list them. Features that are 0 are left out.
+        """Return a hypothesis's features as the other decoder would list them. Features that are 0 are left out.
 
-        `constants` adds what the other decoder adds to a sentence of so many `words`. `prefix` is as for `ours`.
+        `constants` includes the values that the other decoder adds to a sentence of `words` words. `prefix` is the same
+        as for `ours`.
         """
         if constants:
             values = {**values, prefix + SOURCE_WORDS: float(words)}
@@ -256,7 +257,7 @@ _EXPECTED = {
 
 
 def _is_joshua_feature(text: str) -> bool:
-    """Whether a setting has the name of a feature. Joshua does not read weights that are written with =."""
+    """Return whether a setting has the name of a feature. Joshua does not read weights that are written with =."""
     name, equals, _ = text.partition("=")
     name = name.rstrip()
     owner, _, number = name.rpartition("_")

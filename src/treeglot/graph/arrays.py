@@ -1,4 +1,4 @@
-"""Array arguments of this folder's functions."""
+"""Conversion of array arguments for the functions of this folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Floats: TypeAlias = "npt.NDArray[np.float64]"
 
 
 def floats(values: npt.ArrayLike) -> Floats:
-    """A contiguous array of float64; `values` itself if it is one.
+    """Return a contiguous array of float64. If `values` already is one, it is returned.
 
     >>> floats([1, 2])
     array([1., 2.])

@@ -1,4 +1,4 @@
-"""Derivations one by one: the best, the k best, random ones; and a graph without the worst."""
+"""Single derivations (the best, the k best, random ones), and pruning of the worst."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ else:
 
 
 def kbest(graph: Hypergraph, scores: npt.ArrayLike, k: int) -> list[GraphDerivation]:
-    """The `k` best derivations of the goal, or all if there are fewer; those with score -inf are left out.
+    """Return the `k` best derivations of the goal, or all if there are fewer. Derivations with score -inf are left out.
 
     The order is exact and total. Higher scores come first. Among equal scores, the derivation whose first edge has the
     smaller number comes first. Among equal edges, the better derivation of the first tail decides, then that of the
@@ -31,7 +31,9 @@ def kbest(graph: Hypergraph, scores: npt.ArrayLike, k: int) -> list[GraphDerivat
 
 
 def viterbi(graph: Hypergraph, scores: npt.ArrayLike) -> GraphDerivation | None:
-    """The best derivation of the goal, of equal ones the first that `kbest` gives; None if there is none.
+    """Return the best derivation of the goal, or None if there is none.
+
+    Among equal derivations, it is the first that `kbest` returns.
 
     >>> graph = Hypergraph.from_arrays([0, 2, 3], [0, 0, 0, 2], [0, 0], goal=1)
     >>> viterbi(graph, [-1.0, -3.0, 0.0]).edges
@@ -57,8 +59,8 @@ def sample_derivations(graph: Hypergraph, scores: npt.ArrayLike, n: int, seed: i
 def prune(graph: Hypergraph, scores: npt.ArrayLike, margin: float) -> Mapped:
     """Drop the edges whose best derivation is worse than the best of all by more than `margin` (natural logarithms).
 
-    What is in no derivation then goes too; the best derivation always stays. With `margin=inf` only what is in no
-    derivation above -inf is dropped.
+    Nodes and edges that are then in no derivation are dropped, too. The best derivation always stays. With
+    `margin=inf`, only parts that are in no derivation above -inf are dropped.
 
     >>> builder = _core.Builder()
     >>> leaf, goal = builder.add_node(), builder.add_node()

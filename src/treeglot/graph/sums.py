@@ -1,4 +1,4 @@
-"""Sums over derivations, without listing them: inside, outside, posteriors, counts."""
+"""Sums over derivations without enumerating them: inside, outside, posteriors, counts."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Semiring: TypeAlias = Literal["log", "viterbi", "real", "count"]
 
 
 def inside(graph: Hypergraph, weights: npt.ArrayLike | None = None, semiring: Semiring = "log") -> Floats:
-    """The inside value of every node: the sum over its derivations of the product of their edges' weights.
+    """Return the inside value of every node: the sum over its derivations of the product of their edges' weights.
 
-    Weights are logarithms in the semirings `"log"` (log-sum-exp) and `"viterbi"` (max), factors in `"real"` and
-    `"count"`. Without weights every edge weighs one: 0 or 1.
+    Weights are logarithms in the semirings `"log"` (log-sum-exp) and `"viterbi"` (max), and factors in `"real"` and
+    `"count"`. Without weights, every edge has the neutral weight: 0 for logarithms, 1 for factors.
 
     >>> graph = Hypergraph.from_arrays([0, 2, 3], [0, 0, 0, 2], [0, 0], goal=1)  # two leaves; goal ← leaf leaf
     >>> inside(graph, [0.1, 0.2, 1.0], "real").round(2)
@@ -39,9 +39,9 @@ def outside(
     semiring: Semiring = "log",
     inside: npt.ArrayLike | None = None,
 ) -> Floats:
-    """The outside value of every node: the sum over what surrounds it in the derivations of the goal.
+    """Return the outside value of every node: the sum over everything around it in the derivations of the goal.
 
-    `inside` saves a sweep where the inside values are known already.
+    If the inside values are already known, pass them as `inside` to save a sweep.
 
     >>> graph = Hypergraph.from_arrays([0, 2, 3], [0, 0, 0, 2], [0, 0], goal=1)
     >>> outside(graph, [0.1, 0.2, 1.0], "real")  # the leaf is there twice: 0.3 beside either
@@ -53,9 +53,10 @@ def outside(
 
 
 def posteriors(graph: Hypergraph, scores: npt.ArrayLike) -> Floats:
-    """The log posterior of every edge: its expected count in a derivation drawn in proportion to e^score.
+    """Return the log posterior of every edge: its expected count in a derivation drawn in proportion to e^score.
 
-    Above 0 for an edge that derivations have more than once. All -inf when the goal has no derivation.
+    The value is above 0 for an edge that occurs more than once in derivations. If the goal has no derivation, all
+    values are -inf.
 
     >>> import numpy as np
     >>> graph = Hypergraph.from_arrays([0, 1, 3], [0, 0, 1, 2], [0, 0], goal=1)
@@ -66,7 +67,7 @@ def posteriors(graph: Hypergraph, scores: npt.ArrayLike) -> Floats:
 
 
 def count(graph: Hypergraph) -> float:
-    """How many derivations the goal has: exact up to 2^53, then rounded, `inf` beyond 1.8e308.
+    """Return the number of derivations of the goal: exact up to 2^53, then rounded, `inf` beyond 1.8e308.
 
     >>> count(Hypergraph.from_arrays([0, 2, 3], [0, 0, 0, 2], [0, 0], goal=1))
     4.0

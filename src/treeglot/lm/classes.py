@@ -75,11 +75,11 @@ def learn_classes(
     name: str | None = None,
     progress: Progress | None = None,
 ) -> WordClasses:
-    """Put the words of a text into classes that make it likely under a bigram model of classes.
+    """Group the words of a text into classes that make the text likely under a bigram model of classes.
 
-    Each word in turn goes to the class where the likelihood is highest, until none moves (Martin, Liermann and Ney
-    1998). Bigrams beyond `memory` are in files in the folder `scratch`, by default the system's; the words of the text
-    come on top. Less than `4M` has the effect of `4M`. The result depends on the text alone.
+    Each word in turn moves to the class with the highest likelihood, until no word moves (Martin, Liermann and Ney
+    1998). Bigrams beyond `memory` are stored in files in the folder `scratch`, by default the system's. The vocabulary
+    needs additional memory. Less than `4M` has the effect of `4M`. The result depends only on the text.
 
     >>> lines = ["the dog sleeps", "the cat sleeps", "a dog runs", "a cat runs", "the cat runs", "a dog sleeps"]
     >>> made = learn_classes(lines, ClassOptions(classes=3))

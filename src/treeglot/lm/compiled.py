@@ -17,10 +17,10 @@ class Compiled(Protocol):
         """The number of words."""
 
     def id(self, word: str) -> int:
-        """The number of a word, 0 if it is unknown."""
+        """Return the number of a word, 0 if it is unknown."""
 
     def word(self, id: int) -> str:
-        """The word that has a number."""
+        """Return the word that has a number."""
 
     def write(self, path: str) -> None:
         """Write the file."""
@@ -30,7 +30,7 @@ Core = TypeVar("Core", bound=Compiled)
 
 
 def file_name(path: PathLike) -> str:
-    """The output file of a compiled model. Standard output is refused."""
+    """Return the output file of a compiled model. Standard output is refused."""
     if os.fspath(path) == "-":
         raise UsageError("a compiled model cannot be written to standard output: it has to be a file")
     return os.fspath(path)
@@ -40,16 +40,16 @@ class CompiledModel(Generic[Core]):
     """A language model that is mapped from a file, or has just been compiled. Its words have numbers."""
 
     def __init__(self, core: Core, path: str | None = None) -> None:
-        """Use the functions that load and compile models instead."""
+        """Create a model. Use the functions that load and compile models instead."""
         self.core = core
         self.path = path
 
     def __len__(self) -> int:
-        """The number of words, or tags, `<unk>`, `<s>` and `</s>` among them."""
+        """Return the number of words or tags, including `<unk>`, `<s>` and `</s>`."""
         return self.core.words
 
     def __contains__(self, word: object) -> bool:
-        """Whether the model knows a word or tag."""
+        """Return whether the model knows a word or tag."""
         return isinstance(word, str) and self.core.id(word) != 0
 
     def write(self, path: PathLike) -> None:
@@ -57,9 +57,9 @@ class CompiledModel(Generic[Core]):
         self.core.write(file_name(path))
 
     def id(self, word: str) -> int:
-        """The number of a word or tag; unknown ones have that of `<unk>`, 0."""
+        """Return the number of a word or tag. Unknown ones have the number of `<unk>`, 0."""
         return self.core.id(word)
 
     def word(self, number: int) -> str:
-        """The word or tag that has a number."""
+        """Return the word or tag that has a number."""
         return self.core.word(number)

@@ -1,4 +1,4 @@
-"""Dependency language models: load, compile, ask. All scores are log10, like those of n-gram models."""
+"""Dependency language models: load, compile and query. All scores are log10, like those of n-gram models."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class DependencyModel(CompiledModel[_core.DependencyModel]):
 
     @property
     def unit(self) -> Unit:
-        """What the model is over: `words` or `tags`."""
+        """The unit of the model: `words` or `tags`."""
         return "words" if self.core.unit == DependencyUnit.words else "tags"
 
     @property
@@ -58,15 +58,15 @@ class DependencyModel(CompiledModel[_core.DependencyModel]):
         return f"<DependencyModel over {self.unit}{place}>"
 
     def score(self, sentence: Dependency) -> float:
-        """The score of a sentence: the sum over its words.
+        """Return the score of a sentence: the sum over its words.
 
         A child is scored after its head and siblings, a root alone, and a word without a head as a root. So every word
-        is scored once, whatever the heads are; with several roots, cycles or crossing arcs, too.
+        is scored once, even with several roots, cycles or crossing arcs.
         """
         return float(self.score_sentences([sentence])[0])
 
     def full_scores(self, sentence: Dependency) -> list[WordScore]:
-        """The score of each word; `length` is the number of units found together, the word included."""
+        """Return the score of each word. `length` is the number of units found together, including the word."""
         log10, length, unknown = self.core.score_words([sentence])
         return [
             WordScore(*score)
@@ -74,18 +74,20 @@ class DependencyModel(CompiledModel[_core.DependencyModel]):
         ]
 
     def score_sentences(self, sentences: Sequence[Dependency]) -> npt.NDArray[np.float64]:
-        """The score of each sentence."""
+        """Return the score of each sentence."""
         return self.core.score_sentences(list(sentences))
 
     def score_words(
         self, sentences: Sequence[Dependency]
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
-        """For the words of all sentences in one array each: scores, lengths as in `full_scores`, which are unknown."""
+        """Return arrays over the words of all sentences: scores, lengths as in `full_scores`, and flags for unknown
+        words.
+        """
         log10, length, unknown = self.core.score_words(list(sentences))
         return log10, length, unknown.view(np.bool_)
 
     def perplexity(self, sentences: Iterable[Dependency]) -> Perplexity:
-        """How well the model predicts sentences. The tokens are their words."""
+        """Return how well the model predicts sentences. The tokens are their words."""
         total = Perplexity(0, 0, 0, 0.0, 0.0)
         rest = iter(sentences)
         while some := list(islice(rest, SENTENCES_AT_A_TIME)):
@@ -102,12 +104,12 @@ class DependencyModel(CompiledModel[_core.DependencyModel]):
 
 
 def load_dependency(path: PathLike, *, verify: bool = True) -> DependencyModel:
-    """Map a compiled model. `verify=False` opens it without reading it through; damage then goes unnoticed."""
+    """Map a compiled model. `verify=False` opens it without reading it completely, so damage goes unnoticed."""
     return DependencyModel(_core.DependencyModel.open(os.fspath(path), verify), os.fspath(path))
 
 
 def compile_dependency(training: DependencyTraining, out: PathLike | None = None) -> DependencyModel:
-    """Compile what `train_dependency` estimated; write the compiled model to `out` if given."""
+    """Compile the result of `train_dependency`, and write the compiled model to `out` if given."""
     unit, conditioning = DependencyUnit[training.unit], DependencyConditioning[training.conditioning]
     core = _core.compile_dependency(unit, conditioning, training.left, training.right, training.root)
     model = DependencyModel(core)
@@ -118,7 +120,7 @@ def compile_dependency(training: DependencyTraining, out: PathLike | None = None
 
 
 def is_dependency_model(path: PathLike) -> bool:
-    """Whether a file is a compiled dependency model."""
+    """Return whether a file is a compiled dependency model."""
     if os.fspath(path) == "-":
         return False
     return _core.container_kind(next(read_chunks(path, HEADER_BYTES), b"")) == KIND

@@ -1,4 +1,4 @@
-"""N-gram models: load, compile, ask. All scores are log10, as in ARPA files; times ln 10 they are natural."""
+"""N-gram models: load, compile and query. All scores are log10, as in ARPA files; times ln 10, they are natural."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KENLM_MAGIC = b"mmap lm http://kheafield.com/code"
 
 
 class RestWarning(UserWarning):
-    """A compiled model of an earlier version has no rest costs, so a search with it finds less."""
+    """A compiled model of an earlier version has no rest costs, so a search with it needs more pops."""
 
 
 class WordScore(NamedTuple):
@@ -93,7 +93,9 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     """
 
     def __init__(self, core: _core.NgramModel, path: str | None = None, **opened: Any) -> None:
-        """`opened` has the other arguments of `load_ngram`. A copy from a pickle is opened in the same way."""
+        """Open the model. `opened` contains the other arguments of `load_ngram`, and a pickled copy is opened in the
+        same way.
+        """
         super().__init__(core, path)
         self.opened = opened
 
@@ -104,7 +106,7 @@ class NgramModel(CompiledModel[_core.NgramModel]):
 
     @property
     def layout(self) -> Layout:
-        """How the compiled model lies in memory: `fast` or `small`."""
+        """The layout of the compiled model in memory: `fast` or `small`."""
         return "fast" if self.core.layout == NgramLayout.fast else "small"
 
     @property
@@ -114,10 +116,10 @@ class NgramModel(CompiledModel[_core.NgramModel]):
 
     @property
     def false_positives(self) -> float:
-        """The approximate rate at which an unknown n-gram is taken for a known one; 0 in the `fast` layout.
+        """The approximate rate at which an unknown n-gram is mistaken for a known one; 0 in the `fast` layout.
 
-        This is the number of fingerprints that a lookup compares, over the number of possible fingerprints. Buckets
-        hold 12 fingerprints and are 80 % full; a full bucket continues in the next.
+        It is the number of fingerprints that a lookup compares, divided by the number of possible fingerprints. Buckets
+        hold 12 fingerprints and are 80 % full. A full bucket continues in the next one.
         """
         return 0.0 if self.layout == "fast" else 15.7 / 2**23
 
@@ -126,10 +128,10 @@ class NgramModel(CompiledModel[_core.NgramModel]):
         return f"<NgramModel of order {self.order}, {self.layout}{place}>"
 
     def write_arpa(self, path: PathLike) -> None:
-        """Write the model as an ARPA file: numbers as exact as the layout has them.
+        """Write the model as an ARPA file, with numbers as exact as the layout stores them.
 
         The `small` layout does not store the words of n-grams. They are searched for, in time that grows with the
-        square of the vocabulary. The file then also has the false positives of this search.
+        square of the vocabulary. The file then also contains the false positives of this search.
 
         >>> import tempfile
         >>> from treeglot.lm import compile_ngram, train_ngram
@@ -149,25 +151,25 @@ class NgramModel(CompiledModel[_core.NgramModel]):
                 stream.write(piece)
 
     def encode(self, texts: Sequence[str]) -> tuple[Ids, npt.NDArray[np.uint64]]:
-        """Number the words of all texts in one array. Returns it with the offsets of the texts."""
+        """Convert all texts to one array of word numbers, and return it with the offsets of the texts."""
         return self.core.encode(list(texts))
 
     def score(self, text: str, *, bos: bool = True, eos: bool = True) -> float:
-        """The log10 probability of a text: after `<s>` if `bos`, with `</s>` if `eos`.
+        """Return the log10 probability of a text: after `<s>` if `bos`, with `</s>` if `eos`.
 
-        The sum is made in single precision from left to right, as KenLM makes it, and is equal to KenLM's.
+        The sum is computed in single precision from left to right, and equals that of KenLM.
         """
         return float(self.score_texts(*self.core.encode([text]), bos=bos, eos=eos)[0])
 
     def full_scores(self, text: str, *, bos: bool = True, eos: bool = True) -> list[WordScore]:
-        """The score of each word of a text, and of `</s>` if `eos`."""
+        """Return the score of each word of a text, and of `</s>` if `eos`."""
         ids, offsets = self.core.encode([text])
         log10, length = self.score_words(ids, offsets, bos=bos, eos=eos)
         oovs = [*(ids == 0).tolist(), *([False] if eos else [])]
         return [WordScore(*score) for score in zip(log10.tolist(), length.tolist(), oovs, strict=True)]
 
     def perplexity(self, texts: Iterable[str]) -> Perplexity:
-        """How well the model predicts texts, each with `<s>` before it and `</s>` after it.
+        """Return how well the model predicts texts, each with `<s>` before it and `</s>` after it.
 
         >>> from treeglot.lm import compile_ngram, train_ngram
         >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
@@ -186,7 +188,7 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     def perplexity_of(
         self, ids: Ids, offsets: npt.NDArray[np.uint64], *, bos: bool = True, eos: bool = True
     ) -> Perplexity:
-        """How well the model predicts texts that are given as numbers (see `encode`)."""
+        """Return how well the model predicts texts that are given as numbers (see `encode`)."""
         log10, _ = self.score_words(ids, offsets, bos=bos, eos=eos)
         texts = len(offsets) - 1
         places = np.flatnonzero(ids == 0)
@@ -206,7 +208,7 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     def score_texts(
         self, ids: Ids, offsets: npt.NDArray[np.uint64], *, bos: bool = True, eos: bool = True
     ) -> npt.NDArray[np.float32]:
-        """The log10 score of each text.
+        """Return the log10 score of each text.
 
         >>> from treeglot.lm import compile_ngram, train_ngram
         >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
@@ -220,7 +222,10 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     def score_words(
         self, ids: Ids, offsets: npt.NDArray[np.uint64], *, bos: bool = True, eos: bool = True
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8]]:
-        """The log10 score of each word and the length of the n-gram found; if `eos`, that of `</s>` after each text."""
+        """Return the log10 score of each word and the length of the n-gram found.
+
+        With `eos`, each text ends with the score of `</s>`.
+        """
         return self.core.score_words(_numbers(ids), offsets, bos, eos)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -230,12 +235,12 @@ class NgramModel(CompiledModel[_core.NgramModel]):
 
 
 def load_ngram(path: PathLike, *, layout: Layout = "fast", verify: bool = True, wait: bool = True) -> NgramModel:
-    """Load a model: a compiled file, which is mapped, or an ARPA file (also compressed), which is compiled in memory.
+    """Load a model: map a compiled file, or compile an ARPA file (also compressed) in memory.
 
-    `layout` is that of what is compiled here. A compiled file is read through when it is opened. `verify=False` opens
-    it without that; damage then goes unnoticed. `wait=False` opens a large file at once. What a translation uses is
-    then verified when it is used, and damage raises `FormatError` there. A compiled file without rest costs, which an
-    earlier version made, has a `RestWarning`.
+    `layout` applies to models that are compiled here. A compiled file is read completely when it is opened. With
+    `verify=False`, it is not, and damage goes unnoticed. `wait=False` opens a large file at once. Translations then
+    verify the blocks that they use, and damage raises `FormatError`. A compiled file of an earlier version has no rest
+    costs, and causes a `RestWarning`.
     """
     model = _open(path, layout=layout, verify=verify, wait=wait)
     if model.order > 1 and not model.core.has_rests:
@@ -245,7 +250,10 @@ def load_ngram(path: PathLike, *, layout: Layout = "fast", verify: bool = True, 
 
 
 def install_ngram(path: PathLike, out: PathLike, *, memory: str | int = "2G") -> None:
-    """Write a model to `out` as a compiled file: a compiled one as it is, an ARPA file as `compile_ngram` does."""
+    """Write a model to `out` as a compiled file.
+
+    A compiled file is copied, and an ARPA file is compiled as by `compile_ngram`.
+    """
     if _is_compiled(path):
         load_ngram(path).write(out)
     else:
@@ -260,15 +268,15 @@ def compile_ngram(
     memory: str | int = "2G",
     classes: WordClasses | None = None,
 ) -> NgramModel:
-    """Compile an ARPA file, or what training estimated; write the compiled model to `out` if given.
+    """Compile an ARPA file, or the result of training. Write the compiled model to `out` if given.
 
-    If the tables of an ARPA file are larger than `memory`, they are made in files beside `out`. The words of the model
-    come on top. The compiled file does not depend on `memory`. With `classes`, the words of the ARPA file are the
+    If the tables of an ARPA file are larger than `memory`, they are built in files beside `out`. The vocabulary needs
+    additional memory. The compiled file does not depend on `memory`. With `classes`, the words of the ARPA file are the
     numbers of these classes.
 
-    The `fast` layout is exact. The `small` one takes less than a third of the memory for n-grams. It rounds values to
-    256 per order, and tells n-grams apart by fingerprints of 23 bits. About once in 500,000 times, an unknown n-gram
-    gets the values of another one.
+    The `fast` layout is exact. The `small` layout takes less than a third of the memory for n-grams. It rounds values
+    to 256 per order, and distinguishes n-grams by fingerprints of 23 bits. About once in 500,000 times, an unknown
+    n-gram gets the values of another one.
 
     >>> from treeglot.lm import train_ngram
     >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
@@ -305,7 +313,7 @@ def train_compiled(
     classes: WordClasses | None = None,
     **options: Any,
 ) -> Training:
-    """Train a model and write it to `out` as a compiled file. Both steps take about `memory` at most.
+    """Train a model and write it to `out` as a compiled file. Each step takes about `memory` at most.
 
     A temporary ARPA file is written beside `out`, and removed at the end. `options` are further arguments of
     `train_ngram`.
@@ -325,7 +333,7 @@ def train_compiled(
 
 
 def _open(path: PathLike, *, layout: Layout = "fast", verify: bool = True, wait: bool = True) -> NgramModel:
-    """The model of a file, without warnings: copies from pickles are those of a model that had them."""
+    """Return the model of a file, without warnings: copies from pickles are those of a model that had them."""
     name = os.fspath(path)
     if _is_compiled(path):
         return NgramModel(_core.NgramModel.open(name, opening(verify, wait)), name, verify=verify, wait=wait)
@@ -333,12 +341,15 @@ def _open(path: PathLike, *, layout: Layout = "fast", verify: bool = True, wait:
 
 
 def _is_compiled(path: PathLike) -> bool:
-    """Whether a file is a compiled model; standard input never is."""
+    """Return whether a file is a compiled model; standard input never is."""
     return os.fspath(path) != "-" and _core.is_container(next(read_chunks(path, len(KENLM_MAGIC)), b""))
 
 
 def _read_arpa(path: PathLike, memory: int = 0, out: PathLike | None = None) -> ArpaReader:
-    """A reader at the end of its file. Tables of more than `memory` bytes are in files beside `out`; 0: in memory."""
+    """Return a reader at the end of its file.
+
+    Tables of more than `memory` bytes are in files beside `out`. With 0, all tables are in memory.
+    """
     name = os.fspath(path)
     folder = str(Path(out).resolve().parent) if out is not None else ""
     reader = ArpaReader(name, _size(path), memory, folder)
@@ -369,7 +380,7 @@ def _numbers(ids: npt.NDArray[Any]) -> Ids:
 
 
 def _size(path: PathLike) -> int:
-    """The approximate decompressed size of a file; 0 if unknown."""
+    """Return the approximate decompressed size of a file; 0 if unknown."""
     name = os.fspath(path)
     if name == "-":
         return 0

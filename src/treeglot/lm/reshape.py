@@ -1,4 +1,4 @@
-"""Makes n-gram models from others: interpolates several models, or prunes one."""
+"""Derives n-gram models from others: interpolates several models, or prunes one."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Pruned:
 
     @property
     def kept(self) -> tuple[int, ...]:
-        """The n-grams that are left, by order."""
+        """The number of remaining n-grams, by order."""
         sizes = [len(self.estimate.log10_probability(n)) for n in range(1, self.estimate.order + 1)]
         return (*sizes, *[0] * (len(self.counted) - len(sizes)))
 
@@ -74,11 +74,11 @@ def interpolate_ngrams(
     weights: Sequence[float] | None = None,
     dev: PathLike | Iterable[str] | None = None,
 ) -> Mixture:
-    """Interpolate n-gram models linearly, as one back-off model.
+    """Interpolate n-gram models linearly into one back-off model.
 
-    With `dev`, a text, EM finds the weights that make it most likely. Otherwise `weights` gives them. The result has
+    With `dev`, a text, EM finds the weights that make it most likely. Otherwise, `weights` gives them. The result has
     the n-grams of all models, each with the weighted sum of its probabilities. A word that a model does not know has
-    probability 0 in it. For other n-grams, the result backs off, and so differs from the mixture of the models
+    probability 0 in this model. For other n-grams, the result backs off, so it differs from the mixture of the models
     (`MixedText.dynamic`).
 
     >>> from treeglot.lm import compile_ngram, train_ngram
@@ -114,10 +114,10 @@ def interpolate_ngrams(
 
 
 def prune_ngrams(model: NgramModel | PathLike, threshold: float) -> Pruned:
-    """Leave out n-grams that change the perplexity of a model by a smaller share than `threshold` (Stolcke 1998).
+    """Remove n-grams that change the perplexity of a model by a smaller fraction than `threshold` (Stolcke 1998).
 
-    Each n-gram is compared with the whole model. One that a longer one begins with stays. Back-off weights are computed
-    anew, so that probabilities sum to 1.
+    Each n-gram is compared with the whole model. An n-gram stays if a longer one begins with it. Back-off weights are
+    computed again, so that probabilities sum to 1.
 
     >>> from treeglot.lm import compile_ngram, train_ngram
     >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
@@ -151,7 +151,7 @@ def _mixed(models: Sequence[NgramModel], weights: Sequence[float] | npt.NDArray[
 
 
 def _score(models: Sequence[NgramModel], lines: Iterable[str]) -> tuple[npt.NDArray[np.float64], int]:
-    """The probabilities of the tokens that some model knows, one row per model; and the number of other tokens."""
+    """Return the probabilities of known tokens, one row per model, and the number of tokens that no model knows."""
     parts, unknown = [np.zeros((len(models), 0))], 0
     rest = iter(lines)
     while some := list(islice(rest, TEXTS_AT_A_TIME)):

@@ -25,7 +25,10 @@ def feed(
     name: str | None = None,
     progress: Progress | None = None,
 ) -> str:
-    """Give a trainer all words of a text: a file, `-` for standard input, lines or lists of words. Returns its name."""
+    """Pass all words of a text to a trainer, and return the name of the text.
+
+    The text is a file, `-` for standard input, lines, or lists of words.
+    """
     name, steps = feed_steps(trainer, text, name, progress)
     for _ in steps:
         pass
@@ -38,7 +41,7 @@ def feed_steps(
     name: str | None = None,
     progress: Progress | None = None,
 ) -> tuple[str, Iterator[None]]:
-    """The name of a text, and an iterator that gives a trainer more of its words at each step."""
+    """Return the name of a text, and an iterator that passes more of its words to a trainer at each step."""
     if isinstance(text, str | os.PathLike):
         name = name or os.fspath(text)
         chunks = read_chunks(text)
@@ -62,14 +65,14 @@ def _feed(
 
 
 def _encode(lines: Iterable[Line], name: str) -> Iterator[bytes]:
-    """The lines as the bytes of a file, many at a time."""
+    """Yield the lines as the bytes of a file, many at a time."""
     numbered = enumerate(lines, 1)
     while some := [_line(line, name, number) for number, line in islice(numbered, LINES_AT_A_TIME)]:
         yield ("\n".join(some) + "\n").encode("utf-8", "surrogatepass")  # lone surrogates: the core says where
 
 
 def _line(line: Line, name: str, number: int) -> str:
-    """A line without its end. Refused if it would not be read back as the same line and words."""
+    """Return a line without its end. Refused if it would not be read back as the same line and words."""
     if isinstance(line, str):
         text = line.removesuffix("\n")
         if "\n" in text:

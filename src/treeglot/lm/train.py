@@ -1,4 +1,4 @@
-"""Training n-gram models: interpolated modified Kneser-Ney, as lmplz estimates it."""
+"""Training of n-gram models: interpolated modified Kneser-Ney, as in lmplz."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BLOCK = 5_000_000  # words that a task sorts, about
 
 
 class DiscountWarning(UserWarning):
-    """The discounts of an order could not be estimated, and fallback discounts stand in for them."""
+    """The discounts of an order could not be estimated, and fallback discounts replace them."""
 
 
 @dataclass(frozen=True)

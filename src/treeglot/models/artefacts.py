@@ -77,7 +77,7 @@ def copy_aligner(aligner: PathLike, folder: Path) -> None:
 
 
 def write_training(folder: Path, pairs: Mapping[str, int | str], options: Any, text: TextPipeline | None) -> None:
-    """Write `training.json`: what the model was made with, and the number and digest of its sentence pairs."""
+    """Write `training.json`: how the model was made, and the number and digest of its sentence pairs."""
     from treeglot import __version__
 
     languages = None if text is None else [text.source.language.code, text.target.language.code]
@@ -87,10 +87,10 @@ def write_training(folder: Path, pairs: Mapping[str, int | str], options: Any, t
 
 
 class ContextFile:
-    """Counts the words for context features while pairs pass by."""
+    """Counts the words for context features while pairs are read."""
 
     def __init__(self, words: int) -> None:
-        """`words` is the number of words of each side. 0 turns the features off."""
+        """Create empty counts. `words` is the number of words of each side, and 0 turns the features off."""
         self._words = words
         self._counts = ContextCounts()
 
@@ -105,7 +105,7 @@ class ContextFile:
             yield pair
 
     def write(self, folder: Path) -> str:
-        """Write the most frequent words into a folder. Returns the name of the file, or an empty text."""
+        """Write the most frequent words into a folder, and return the name of the file, or an empty text."""
         if not self._words:
             return ""
         self._counts.most_frequent(self._words).write(folder / CONTEXT)
@@ -113,7 +113,7 @@ class ContextFile:
 
 
 class DependencyModels:
-    """Counts the dependency models of trees that come one by one. Sentences without a tree are left out."""
+    """Collects the counts of dependency models from trees, one by one. Sentences without a tree are skipped."""
 
     def __init__(self, units: Iterable[Unit], conditioning: Conditioning) -> None:
         from treeglot.lm.train_dependency import new_trainer

@@ -20,11 +20,11 @@ RULES, TABLE = "rules.parquet", "rules.table"
 
 
 def compact(directory: PathLike, *, drop_provenance: bool = False) -> Merged:
-    """Merge the corrections of a model into its rule table and its compiled table, which are replaced at once.
+    """Merge the corrections of a model into its rule table and its compiled table, and replace both at once.
 
     Corrections are removed from their file after the new tables are in place. A killed run loses none, because applying
     a correction twice changes nothing. Other processes wait before they change the corrections. Provenance belongs to
-    the old table. `drop_provenance` allows removing it.
+    the old table, and `drop_provenance` allows removing it.
     """
     folder = Path(directory)
     move_in(folder)

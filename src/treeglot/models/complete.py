@@ -25,7 +25,7 @@ class Completion:
 
 
 def complete(model: Model, source: Given, prefix: str) -> Completion:
-    """The best completion of a prefix. The last word may be incomplete."""
+    """Return the best completion of a prefix. The last word may be incomplete."""
     wanted = Constraints(prefix=prefix)
     core = wanted.core(partial(model.reader.target_words, source=source))
     typed, part = core.prefix, core.part
@@ -47,7 +47,7 @@ def complete(model: Model, source: Given, prefix: str) -> Completion:
 
 
 def _closest(hypotheses: Sequence[Sequence[str]], typed: Sequence[str], part: str) -> Sequence[str]:
-    """The rest of a hypothesis after the place where it is closest to the typed text.
+    """Return the rest of a hypothesis after the place where it is closest to the typed text.
 
     Distance counts inserted, deleted and replaced words. The next word must begin with `part` if possible.
 

@@ -33,18 +33,18 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Judged:
-    """Translated sentences: their features, and how good they are by their references."""
+    """Translated sentences with their features, and how good they are by their references."""
 
     rows: list[Features]
     chrf: npt.NDArray[np.float64]  # by sentence
     words: list[list[bool]]  # by sentence: which words of the output the reference has
 
     def some(self, chosen: Sequence[int]) -> Judged:
-        """Some of the sentences."""
+        """Return some of the sentences."""
         return Judged([self.rows[i] for i in chosen], self.chrf[list(chosen)], [self.words[i] for i in chosen])
 
     def fit(self, median: float) -> ConfidenceModel:
-        """The models for "chrF is at least `median`" and for "the reference has the word"."""
+        """Fit the models for "chrF is at least `median`" and for "the reference has the word"."""
         good = (self.chrf >= median).astype(np.float64)
         return ConfidenceModel.fit(self.rows, good, [one for each in self.words for one in each])
 
@@ -91,7 +91,7 @@ def translate_sure(
     distinct: bool = False,
     threads: int = 1,
 ) -> list[Translation]:
-    """Translate as the model does, without the output of sentences whose confidence is below `least`."""
+    """Translate like the model, but leave out the output of sentences whose confidence is below `least`."""
     alone = kbest == 1  # what confidence is judged from can be had with the translation
     found = model.translate_batch(sources, *((LIST, True) if alone else (kbest, distinct)), threads)
     note = f"left out: a confidence below {least:g}"
@@ -100,7 +100,7 @@ def translate_sure(
 
 
 def areas_of(fitted: ConfidenceModel, judged: Judged, median: float) -> tuple[float, float]:
-    """The ROC areas of a fitted model on other sentences: the area for sentences, and the area for words."""
+    """Return the ROC areas of a fitted model on other sentences: the area for sentences, and the area for words."""
     sentences = fitted.sentence([row for row, _ in judged.rows])
     words = fitted.word([word for _, each in judged.rows for word in each])
     good = [one for each in judged.words for one in each]
@@ -108,7 +108,7 @@ def areas_of(fitted: ConfidenceModel, judged: Judged, median: float) -> tuple[fl
 
 
 def roc_area(scores: npt.ArrayLike, good: npt.ArrayLike) -> float:
-    """The probability that a good item scores more than a bad one. A tie counts half.
+    """Return the probability that a good item scores more than a bad one. A tie counts half.
 
     >>> roc_area([1, 2, 3, 4], [False, True, False, True])
     0.75

@@ -35,7 +35,7 @@ def warn_of_problems(model: Model, changed: Sequence[int]) -> None:
 
 
 def problems(model: Model, changed: Sequence[int], first: int = 0) -> Iterator[str]:
-    """The problems of a model's corrections from the `first` on, with their places."""
+    """Yield the problems of a model's corrections from the `first` on, with their places."""
     held = model.corrections
     if held is None:
         return
@@ -74,7 +74,7 @@ class _Check:
             yield f"never matches: {problem}"
 
     def shape(self, correction: Correction, symbols: list[str]) -> str:
-        """Reasons why the matcher never finds a rule."""
+        """Yield the reasons why the matcher never finds a rule."""
         fragment = len(symbols[0]) > 1 and symbols[0].endswith("(") and not symbols[0].startswith("\\")
         if self.matcher is match_forests:
             if fragment:
@@ -98,7 +98,7 @@ class _Check:
 
     @staticmethod
     def variables(symbols: list[str]) -> set[str]:
-        """The labels of the variables."""
+        """Return the labels of the variables."""
         return {found[1] for symbol in symbols if (found := VARIABLE.fullmatch(symbol))}
 
     def too_long(self, symbols: list[str]) -> str:

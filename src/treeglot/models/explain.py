@@ -28,7 +28,7 @@ PROBABILITY = "p_target_given_source"  # the feature that `probability` reads
 
 @dataclass(frozen=True)
 class Reason:
-    """One step of a derivation, and the words of the output that its rule gives."""
+    """One step of a derivation, and the output words that its rule produces."""
 
     step: Step
     words: tuple[int, ...]  # places in the output
@@ -41,7 +41,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Part:
-    """Words of the wanted output that rules give for words of the input."""
+    """Words of the requested output that rules produce from words of the input."""
 
     source: tuple[int, int]
     target: tuple[int, int]
@@ -50,7 +50,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Instead:
-    """Why an output is not another one."""
+    """Explains why an output was not chosen."""
 
     words: tuple[str, ...]  # that were wanted
     found: Translation | None  # its best derivation, of all that the rules allow; None if it has none
@@ -67,7 +67,7 @@ class Instead:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a sentence was translated as it was."""
+    """Explains why a sentence was translated in this way."""
 
     translation: Translation
     reasons: tuple[Reason, ...]  # of the steps that give words, in the order of their first words
@@ -76,7 +76,7 @@ class Explanation:
     networks: Mapping[str, tuple[NeuralWord, ...]] = field(default_factory=dict)  # those of further networks, by name
 
     def reason(self, place: int) -> Reason:
-        """The reason for a word of the output."""
+        """Return the reason for a word of the output."""
         return next(reason for reason in self.reasons if place in reason.words)
 
 
@@ -159,7 +159,7 @@ def _losses(model: Model, best: Hypothesis, other: Hypothesis) -> tuple[tuple[st
 
 
 def _missing(source: Sequence[str], target: Sequence[str], parts: Sequence[Part]) -> str:
-    """The rule that gives the target for the source, with a variable for each part.
+    """Return the rule that gives the target for the source, with a variable for each part.
 
     >>> _missing(["das", "ist", "gut"], ["that", "is", "fine"], [Part((0, 1), (0, 1), "X")])
     '[X,1] ist gut ||| [X,1] is fine'

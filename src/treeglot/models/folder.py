@@ -74,7 +74,7 @@ class ModelFile(Options):
     search: SearchOptions = option(SearchOptions(), "how to search unless told otherwise")
 
     def __post_init__(self) -> None:
-        """Refuses paths outside the folder. A downloaded model must open only its own files."""
+        """Refuse paths outside the folder. A downloaded model must open only its own files."""
         super().__post_init__()
         for key, given in self.files():
             path = Path(given.rpartition(":")[2])
@@ -85,7 +85,7 @@ class ModelFile(Options):
         check_part_names(self.parts)
 
     def need_table(self, folder: Path, what: str) -> None:
-        """Refuse what needs a rule table if the model in a folder finds its rules on demand."""
+        """Refuse a request that needs a rule table if the model in a folder finds its rules on demand."""
         if self.on_demand:
             raise UsageError(f"{folder} finds its rules on demand; {what} need a model with a rule table")
 
@@ -95,7 +95,7 @@ class ModelFile(Options):
         return ({"": self.neural} if self.neural else {}) | self.networks
 
     def files(self) -> Iterator[tuple[tuple[str, ...], str]]:
-        """The files that `model.toml` names, by key."""
+        """Yield the files that `model.toml` names, by key."""
         rules = "on_demand" if self.on_demand else "rules"
         for name in (rules, "lm", "neural", "context", "weights", "text", "parser", "target_parser"):
             yield (name,), getattr(self, name)
@@ -148,10 +148,10 @@ def refuse_links(folder: Path, file: ModelFile) -> None:
 
 
 def move_in(folder: Path, *, locked: bool = False) -> None:
-    """Move in the new model that waits in a folder, if there is one. A later call finishes an interrupted one.
+    """Install the new model that waits in a folder, if there is one. A later call finishes an interrupted one.
 
-    `model.toml` is removed first and written last, so two models never mix. Old rules of the other variant (table or
-    index) are removed before it is written.
+    `model.toml` is removed first and written last, so two models never mix. Before it is written, old rules of the
+    other variant (table or index) are removed.
     """
     try:
         new = os.open(folder / NEXT, os.O_RDONLY | os.O_DIRECTORY)
@@ -207,9 +207,9 @@ def write_model(
     named: Mapping[str, Mapping[str, str]] = {},
     context: str = "",
 ) -> None:
-    """Write `weights.txt`, the text pipeline and, last, `model.toml` beside the tables that are there already.
+    """Write `weights.txt`, the text pipeline and, last, `model.toml` beside the existing tables.
 
-    `named` has the tables of `model.toml`: `parts`, `lms` and `networks`.
+    `named` contains the tables of `model.toml`: `parts`, `lms` and `networks`.
     """
     folder = Path(directory)
     write_weights(folder / "weights.txt", weights)

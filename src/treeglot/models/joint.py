@@ -68,7 +68,7 @@ class Part:
 
     @cached_property
     def over_heads(self) -> list[str]:
-        """The names of networks that score dependency trees. Joint models make no such trees."""
+        """The names of networks that score dependency trees. Joint models produce no such trees."""
         files = self.file.every_network.items()
         opened = {name: _core.JointModel.open(str(self.folder / file), _core.Opening.trusted) for name, file in files}
         return [name for name, network in opened.items() if network.facts["heads"]]
@@ -81,7 +81,7 @@ class Part:
 
 
 def joint_kind(parts: Mapping[str, Kind]) -> Kind:
-    """The kind of a joint model. It translates the richest input that one of its parts needs.
+    """Return the kind of a joint model. It translates the richest input that any of its parts needs.
 
     >>> joint_kind({"hiero": find_kind("hiero"), "dep2str": find_kind("dep2str")}).translates
     ('source_dependencies', 'source_trees', 'source_forests')
@@ -251,7 +251,7 @@ def _lay_context(parts: Sequence[Part], folder: Path, report: Callable[[str], No
 
 
 def _text(parts: Sequence[Part]) -> TextPipeline | None:
-    """The text pipeline. All parts with a pipeline must have the same one."""
+    """Return the text pipeline. All parts with a pipeline must have the same one."""
     given = [part for part in parts if part.file.text]
     if not given:
         return None
@@ -329,7 +329,7 @@ def _widest(one: SearchOptions, other: SearchOptions) -> SearchOptions:
 
 
 def first_weights(parts: Sequence[Part]) -> dict[str, float]:
-    """The weights before tuning: those of the parts, scaled so that all give the language model the same weight."""
+    """Return the weights before tuning: those of the parts, scaled to give the language model equal weight."""
     given = {part.name: part.weights for part in parts}
     sizes = [abs(weights.get("lm", 0.0)) for weights in given.values()]
     scale = sum(sizes) / len(sizes) if all(sizes) else 0.0
@@ -346,7 +346,7 @@ def first_weights(parts: Sequence[Part]) -> dict[str, float]:
 
 
 def names_of(folders: Sequence[Path]) -> Iterator[str]:
-    """Names for unnamed parts: their kinds. The second part of a kind and later ones get a number."""
+    """Return names for unnamed parts: their kinds. From the second part of a kind on, a number is added."""
     seen: dict[str, int] = {}
     for folder in folders:
         kind = _open("", folder).kind.name

@@ -1,4 +1,4 @@
-"""What a kind of model declares: its extractor, its matcher, its features, its extra artefacts and its defaults."""
+"""The declaration of a kind of model: its extractor, matcher, features, additional files and defaults."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of model. A new one is a declaration of this, and an entry point in the group `treeglot.kinds`."""
+    """A kind of model. To add one, declare it, and add an entry point in the group `treeglot.kinds`."""
 
     name: str
     summary: str
@@ -78,7 +78,7 @@ class Kind:
         return model_options(self.name, self.extractor, unused, self.defaults, self.papers)
 
     def check(self, corpus: Corpus) -> None:
-        """Refuses a corpus that lacks a file, or has an unused one."""
+        """Refuse a corpus that lacks a file, or has an unused one."""
         given = corpus.given()
         known = {"source", "target", "alignments", "posteriors", *self.optional}
         for need in self.files:
@@ -94,7 +94,7 @@ class Kind:
                 raise UsageError(f"a {self.name} model makes no use of {option_name(name)}")
 
     def validate(self, options: Any) -> None:
-        """Refuses options that make no sense, before any work."""
+        """Refuse invalid options before any work."""
         from treeglot.rules.ghkm import GhkmOptions
         from treeglot.rules.on_demand import check_options
         from treeglot.rules.sql import COLUMNS
@@ -119,7 +119,7 @@ class Kind:
             raise UsageError(f"compile.{error}", ("compile", *error.key)) from error
 
     def check_search(self, given: SearchOptions, usual: SearchOptions) -> None:
-        """Refuse a change of search options that the kind makes no use of."""
+        """Refuse a change of search options that the kind does not use."""
         for name in sorted(unused_options(self.matcher)):
             if (value := getattr(given, name)) != (kept := getattr(usual, name)):
                 problem = f"search.{name} is {json.dumps(value)}, which a {self.name} model makes no use of"
@@ -134,7 +134,7 @@ class Kind:
                 raise UsageError(f"{problem}; expected on_demand=true (--on-demand)", ("demand", each.name))
 
     def extraction(self, options: Any) -> Any:
-        """The options of the extractor, with the limits that were given."""
+        """Return the options of the extractor, with the given limits."""
         given, default = options.extract, type(options.extract)()
         for name, value in self.fixed.items():
             if getattr(given, name) not in (getattr(default, name), value):
@@ -142,22 +142,25 @@ class Kind:
         return dataclasses.replace(given, **self.fixed)
 
     def pair_needs(self, options: Any) -> Needs:
-        """The parts of sentence pairs that these options need."""
+        """Return the parts of sentence pairs that these options need."""
         given = {f.name: getattr(options, f.name) for f in dataclasses.fields(Needs) if hasattr(options, f.name)}
         return dataclasses.replace(self.needs, **given)
 
     @property
     def forests(self) -> bool:
-        """Whether rules match forests. Then a lattice of its words can come with a forest."""
+        """Whether rules match forests. If so, a forest can be combined with a lattice of its words."""
         return self.matcher is match_forests
 
     @property
     def parses(self) -> bool:
-        """Whether the kind translates parses. Then words without a parse are only a fallback."""
+        """Whether the kind translates parses. If so, words without a parse are only a fallback."""
         return "source" not in self.translates
 
     def prepare(self, value: Any) -> Source:
-        """The decoder's input for a sentence or parse. Trees become forests; failed parses become words or nothing."""
+        """Return the decoder's input for a sentence or parse.
+
+        Trees become forests. Failed parses become words or nothing.
+        """
         if isinstance(value, LatticeForest):
             parse = self.prepare(value.forest)
             return LatticeForest(parse, value.lattice) if isinstance(parse, ParseForest) else parse
@@ -169,9 +172,9 @@ class Kind:
         return Dependency([], [], []) if self.needs.source == "dependency" else ""
 
     def read(self, path: Path, format: str | None, lattices: Path | None = None) -> Iterator[Source]:
-        """Read a file to translate: parses as the kind takes them, or one sentence a line without a parse.
+        """Read a file to translate: parses in the form that the kind needs, or one sentence per line without a parse.
 
-        Kinds that translate sentences translate lattices, too. Those of forests take `lattices` of the forests' words.
+        Kinds that translate sentences translate lattices, too. Forest kinds accept `lattices` of the forests' words.
         """
         holds = dict.fromkeys(each for name in self.translates if is_parsed(name) for each in Corpus.holds(name))
         holds |= {} if self.parses else {Lattice: None}

@@ -26,7 +26,7 @@ BUILT_IN = frozenset(KINDS)
 
 
 class KindWarning(UserWarning):
-    """An installed kind of model is not used."""
+    """An installed kind of model cannot be used."""
 
 
 JOINT = "joint"  # the kind of models that are made of trained ones (treeglot.models.joint)
@@ -34,7 +34,7 @@ GROUP = "treeglot.kinds"  # the entry points of packages that bring kinds
 
 
 def find_kind(name: str) -> Kind:
-    """The kind of model with that name. Installed packages bring further kinds by entry points.
+    """Return the kind of model with that name. Installed packages bring further kinds by entry points.
 
     >>> find_kind("hiero").summary
     'hierarchical phrases, no syntax'
@@ -64,7 +64,7 @@ def find_kind(name: str) -> Kind:
 
 
 def kind_of_model(name: str) -> Kind:
-    """The kind of a model that is opened. A package that repeats a built-in kind is not reported again."""
+    """Return the kind of a model that is being opened. Packages that repeat a built-in kind cause no new warning."""
     return KINDS[name] if name in KINDS else find_kind(name)
 
 
@@ -74,7 +74,7 @@ def _origin(entry: EntryPoint) -> str:
 
 
 def _installed(entry: EntryPoint) -> Kind:
-    """The kind that an entry point names, with a digest of its code."""
+    """Return the kind that an entry point names, with a digest of its code."""
     place = f"the kind of model {entry.name!r} is {entry.value}"
     try:
         kind = entry.load()

@@ -25,7 +25,7 @@ def with_heads(kind: Kind, options: Any, text: TextPipeline) -> Any:
 
 
 def table_of(language: Language, default: str) -> str:
-    """The head table of a language, or `default` if that is one of its tables.
+    """Return the head table of a language, or `default` if that is one of its tables.
 
     >>> table_of(Language("zh", heads="chinese"), "chinese-particles")
     'chinese-particles'

@@ -1,4 +1,4 @@
-"""Learning from a correction: the rules of one sentence pair join a model (docs/corrections.md)."""
+"""Learning from a correction: adds the rules of one sentence pair to a model (docs/corrections.md)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ LONGEST = 20  # source words of a phrase that is learnt, if the search has no li
 
 
 def training_options(folder: Path, kind: Kind) -> Any:
-    """The options that the model of a folder was trained with."""
+    """Return the options that the model of a folder was trained with."""
     path = folder / TRAINING
     if not path.is_file():
         raise FormatError(os.fspath(path), 0, "is not there; expected the options of the model's training")
@@ -59,7 +59,7 @@ def training_options(folder: Path, kind: Kind) -> Any:
 
 @dataclass(frozen=True)
 class Learnt:
-    """What a model has learnt from one sentence pair."""
+    """The rules and other changes that a model has learnt from one sentence pair."""
 
     group: str  # undoes it
     source: tuple[str, ...]  # words, as rules have them
@@ -79,9 +79,9 @@ def learn(
     aligner: Aligner | PathLike | None = None,
     weights: bool = False,
 ) -> Learnt:
-    """Add the rules of a pair to a model and to its folder. They are on the disk before this returns.
+    """Add the rules of a pair to a model and to its folder. They are on disk before this returns.
 
-    With `weights`, a step of the weights is one of the pair's corrections.
+    With `weights`, the corrections of the pair include a step of the weights.
     """
     model.need_table("corrections")
     if isinstance(alignment, str):
@@ -107,7 +107,7 @@ def learn(
 
 
 def undo(model: Model, group: str | None = None) -> Corrections:
-    """Undo the last group of corrections, or the one named, in a model and its folder."""
+    """Undo the last group of corrections, or the named one, in a model and its folder."""
     path = model.directory / CORRECTIONS
     groups = Corrections.read(path).groups if path.is_file() else ()
     if group is None and not groups:
@@ -122,7 +122,7 @@ def undo(model: Model, group: str | None = None) -> Corrections:
 
 
 class Learner:
-    """Takes the rules of sentence pairs for a model. Its files are read on first use."""
+    """Extracts the rules of sentence pairs for a model. Its files are read on first use."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -137,7 +137,7 @@ class Learner:
         aligner: Aligner | None = None,
         weights: bool = False,
     ) -> Learnt:
-        """Extract the rules of a pair, and perhaps a step of the weights. The model is not changed yet."""
+        """Extract the rules of a pair, and optionally a step of the weights. The model does not change yet."""
         pair = self.pair(source, target, alignment, aligner)
         now = datetime.now(timezone.utc)
         group = f"{now:%Y%m%d-%H%M%S}-{token_hex(4)}"
@@ -160,7 +160,7 @@ class Learner:
         return Learnt(group, *words, pair.links, tuple(new), len(known) - len(lost), step)
 
     def _step(self, source: Given, target: Sequence[str], notes: dict[str, str]) -> Correction | None:
-        """A step of the weights from the model's current translation towards a taught one."""
+        """Return a step of the weights from the model's current translation towards a taught one."""
         inputs, _ = self.model.reader.inputs(source)
         if len(inputs) != 1:
             return None
@@ -211,7 +211,7 @@ class Learner:
         return Aligner.load(folder)
 
     def pair(self, source: Given, target: Given, alignment: Alignment | None, aligner: Aligner | None) -> Pair:
-        """A sentence and its translation, with words as rules have them, and their links."""
+        """Return a sentence and its translation, with words in the form that rules use, and their links."""
         if isinstance(source, Lattice | LatticeForest) or isinstance(target, Lattice | LatticeForest):
             raise UsageError("a lattice was given to learn from; expected a sentence and its translation")
         words, parse, surface = self._source(source)
@@ -227,7 +227,7 @@ class Learner:
         return Pair(1, words, target_words, links, **self._source_parse(source, words, parse, surface), **target_parse)
 
     def _source(self, source: Given) -> tuple[list[str], Any, list[str]]:
-        """The source words as rules have them, the decoder's input, and the words of the text."""
+        """Return the source words as rules have them, the decoder's input, and the words of the text."""
         inputs, surface = self.model.reader.inputs(source)
         if len(inputs) == 1:
             given = inputs[0]
@@ -253,7 +253,7 @@ class Learner:
         return {}
 
     def _target(self, target: Given, source: Given) -> tuple[list[str], dict[str, Any]]:
-        """The target words as rules have them, and the target parse if the kind needs one."""
+        """Return the target words as rules have them, and the target parse if the kind needs one."""
         wanted = self.kind.needs.target
         text = self.model.text
         parsed = target if isinstance(target, Tree | Dependency | ParseForest) else None
@@ -294,9 +294,10 @@ class Learner:
 
 
 def cut_pair(source: int, target: int, links: Alignment, most: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Split a pair into the fewest parts of 3 to `most` source words, in the same order on both sides, or into none.
+    """Split a pair into the fewest parts of 3 to `most` source words, in the same order on both sides.
 
-    Every part has target words. A part without any would delete its source words everywhere.
+    The result is empty if there is no such split. Every part has target words, because a part without any would delete
+    its source words everywhere.
 
     >>> cut_pair(6, 4, Alignment.parse("0-0 1-1 2-1 3-3 4-2"), 3)
     [((0, 3), (0, 2)), ((3, 6), (2, 4))]
@@ -323,7 +324,7 @@ def cut_pair(source: int, target: int, links: Alignment, most: int) -> list[tupl
 
 
 def forbidden(held: Iterable[Correction], rules: Iterable[Correction]) -> list[Correction]:
-    """The rules that corrections forbid and do not add again."""
+    """Return the rules that corrections forbid and do not add again."""
     by_source: dict[str, list[Correction]] = {}
     for each in held:
         if each.action in ("add", "forbid"):
@@ -339,7 +340,7 @@ def forbidden(held: Iterable[Correction], rules: Iterable[Correction]) -> list[C
 
 
 def taught_otherwise(held: Iterable[Correction], parts: Sequence[Sides]) -> list[Sides]:
-    """Phrases taught earlier for the same sentence or a part of it, which the new teaching does not contain."""
+    """Return phrases taught earlier for the same sentence or a part of it that the new lesson does not contain."""
     taught: dict[str, dict[Sides, None]] = {}  # by group
     lost: set[Sides] = set()
     for each in held:
@@ -372,7 +373,7 @@ def _sides(rule: Correction) -> Sides:
 
 
 def _is_general(rule: Correction) -> bool:
-    """Whether a rule is useful for other sentences: it copies no word and adds no number."""
+    """Return whether a rule is useful for other sentences: it copies no word and adds no number."""
     source, target = rule.source.split(), (rule.target or "").split()
     return KEPT not in source and all(word in source for word in target if word in VARIABLES)
 
@@ -382,6 +383,6 @@ def _words(value: Any) -> list[str]:
 
 
 def _relabelled(tree: Tree, words: list[str]) -> Tree:
-    """A tree with the words that rules have."""
+    """Return a tree with the words that rules have."""
     forest = as_forest(tree)
     return NO_TREE if forest is None else with_words(forest, words).viterbi()  # type: ignore[union-attr]

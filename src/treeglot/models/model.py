@@ -61,7 +61,7 @@ class Model:
         corrections: Corrections | None = None,
         tuned: Weights | None = None,
     ) -> None:
-        """`tuned` are the weights before the steps of corrections. None means that there are no steps."""
+        """Create a model. `tuned` are the weights before the steps of corrections, or None without such steps."""
         self.directory = directory
         self.kind = file.kind
         self.file = file
@@ -73,7 +73,7 @@ class Model:
 
     @property
     def text(self) -> TextPipeline | None:
-        """Its text pipeline; None if it takes words separated by blanks."""
+        """Its text pipeline, or None if it takes words separated by blanks."""
         return self.reader.text
 
     @property
@@ -82,9 +82,9 @@ class Model:
         return self.translator.weights
 
     def read(self, path: PathLike, format: str | None = None, lattices: PathLike | None = None) -> Iterator[Source]:
-        """What the model translates, from a file: lines, forests or dependency trees, as its kind wants them.
+        """Read the inputs of a file: lines, forests or dependency trees, depending on the kind.
 
-        Its suffix says which, or `format` by name. A second file may have `lattices` of the forests' words.
+        The suffix or `format` names the format. A second file can contain `lattices` of the forests' words.
         """
         return self.reader.kind.read(Path(path), format, None if lattices is None else Path(lattices))
 
@@ -96,11 +96,11 @@ class Model:
     def translate(
         self, source: Given, constraints: Constraints | None = None, glossary: Terminology | None = None
     ) -> Translation:
-        """Translate a text or a sentence: a string, a list of words, or a tree, forest or dependency tree.
+        """Translate a text or a sentence: a string, a list of words, a tree, forest or dependency tree.
 
-        A model with a text pipeline takes a string as text, of one sentence or several. Without one, a string is words
-        separated by blanks. Words are parsed if the kind needs that and the model has a parser. `constraints`, which
-        are for one sentence, say what the output must look like. `glossary` replaces the model's own. It is a
+        A model with a text pipeline treats a string as text of one or more sentences. Without a pipeline, a string
+        contains words separated by blanks. Words are parsed if the kind needs parses and the model has a parser.
+        `constraints`, for a single sentence, restrict the output. `glossary` replaces the model's own. It is a
         `Glossary`, its file, or a mapping from terms to forced translations.
         """
         wanted = None if constraints is None else constraints.core(partial(self.reader.target_words, source=source))
@@ -124,7 +124,7 @@ class Model:
         threads: int = 1,
         glossary: Terminology | None = None,
     ) -> list[Translation]:
-        """Translate texts or sentences; the result is the same for any number of threads."""
+        """Translate texts or sentences. The result is the same for any number of threads."""
 
         def together(inputs: list[Source], terms: list[Terms]) -> list[Translation]:
             return self.translator.translate_batch(inputs, kbest, distinct, threads, terms=terms)
@@ -136,28 +136,28 @@ class Model:
         return self.bound_glossary if glossary is None else self.reader.bind(Glossary.of(glossary))
 
     def translate_html(self, text: str, *, threads: int = 1) -> str:
-        """Translate a page or a piece of HTML in place: tags stay, and inline ones go with their words."""
+        """Translate a page or a fragment of HTML. Tags stay, and inline elements move with their words."""
         from treeglot.documents.html import translate_html
 
         return translate_html(self, text, threads=threads)
 
     def translate_file(self, path: PathLike, out: PathLike, *, threads: int = 1) -> None:
-        """Translate a document in place, by its suffix: .txt, .html, .xliff, .po or .docx."""
+        """Translate a document and keep its layout. The suffix names the format: .txt, .html, .xliff, .po or .docx."""
         from treeglot.documents.files import translate_file
 
         translate_file(self, path, out, threads=threads)
 
     def explain(self, source: Given, instead: str | None = None, examples: int = 3) -> Explanation:
-        """Say where the words of a sentence's translation come from, and why it is not `instead` (docs/why.md).
+        """Explain where the words of a translation come from, and why it is not `instead` (docs/why.md).
 
-        Each rule has so many `examples` if the model was trained with provenance.
+        If the model was trained with provenance, each rule has up to `examples` examples.
         """
         from treeglot.models.explain import explain
 
         return explain(self, source, instead, examples)
 
     def complete(self, source: Given, prefix: str) -> Completion:
-        """The best completion of a translation after a given prefix (docs/why.md)."""
+        """Return the best completion of a translation after a given prefix (docs/why.md)."""
         from treeglot.models.complete import complete
 
         return complete(self, source, prefix)
@@ -172,27 +172,27 @@ class Model:
         aligner: Aligner | PathLike | None = None,
         weights: bool = False,
     ) -> Learnt:
-        """Learn from a sentence and its translation: the rules of the pair hold from the next translation on.
+        """Learn from a sentence and its translation. The rules of the pair apply from the next translation on.
 
-        They are added to `corrections.txt` before this returns (docs/corrections.md). Words are aligned by the model's
-        aligner, unless `alignment` has the links or `aligner` is another one. Kinds that want parses take trees in
-        place of text, or use the model's parsers. With `weights`, the weights make a small step towards the
-        translation, too.
+        They are added to `corrections.txt` before this returns (docs/corrections.md). The model's aligner links the
+        words, unless `alignment` gives the links or `aligner` is another aligner. Kinds that need parses accept trees
+        instead of text, or use the model's parsers. With `weights`, the weights also make a small step towards the
+        translation.
         """
         from treeglot.models.learn import learn
 
         return learn(self, source, target, alignment, author, aligner, weights)
 
     def undo(self, group: str | None = None) -> Corrections:
-        """Undo the last group of corrections, or the one named. Returns the removed corrections."""
+        """Undo the last group of corrections, or the named one, and return the removed corrections."""
         from treeglot.models.learn import undo
 
         return undo(self, group)
 
     def correct(self, corrections: Corrections, keep: Callable[[], None] = lambda: None) -> None:
-        """Translate with these corrections from now on. The model's folder stays as it is.
+        """Translate with these corrections from now on. The model's folder does not change.
 
-        `keep` is called when they are known to fit, before they take effect.
+        `keep` is called when the corrections are known to fit, before they take effect.
         """
         self.need_table("corrections")
         table, _ = corrections.apply(self.translator.table)
@@ -203,20 +203,20 @@ class Model:
             self.__dict__.pop(name, None)
 
     def need_table(self, what: str) -> None:
-        """Refuse what needs a rule table if the model finds its rules on demand."""
+        """Refuse a request that needs a rule table if the model finds its rules on demand."""
         self.file.need_table(self.directory, what)
 
     def need_index(self) -> None:
-        """Refuse what needs an index of sentence pairs if the model has a rule table."""
+        """Refuse a request that needs an index of sentence pairs if the model has a rule table."""
         if not self.file.on_demand:
             expected = "expected a model trained with --on-demand"
             raise UsageError(f"{self.directory} has a rule table, which no pairs can be added to; {expected}")
 
     def add_pairs(self, pairs: Iterable[Pair]) -> int:
-        """Add sentence pairs to a model that finds its rules on demand. The next translation uses them.
+        """Add sentence pairs to a model that finds its rules on demand, and return the number of all pairs.
 
-        Their words must be as rules have them. The pairs are on the disk before this returns. Returns the number of all
-        pairs.
+        The next translation uses them. Their words must have the form that rules use. The pairs are on disk before this
+        returns.
         """
         self.need_index()
         move_in(self.directory)
@@ -234,8 +234,8 @@ class Model:
     ) -> Iterator[Pair]:
         """Read the sentence pairs of two files, one per line, for `add_pairs`.
 
-        With `alignments`, lines are words. Without, lines are what the model translates, and its own aligner or
-        `aligner` links their words.
+        With `alignments`, lines are words. Without them, lines have the form that the model translates, and its aligner
+        or `aligner` links the words.
         """
         from treeglot.models.new_pairs import read_pairs
 
@@ -250,7 +250,7 @@ class Model:
 
     @cached_property
     def provenance(self) -> Provenance | None:
-        """The sentence pairs that its rules come from, if it was trained with provenance."""
+        """The sentence pairs that its rules come from. None if it was not trained with provenance."""
         from treeglot.rules.provenance import Provenance
 
         path = self.directory / PROVENANCE
@@ -266,44 +266,45 @@ class Model:
         return all_rules(self.translator)
 
     def with_weights(self, weights: Mapping[str, float]) -> Model:
-        """The same model with other weights. It shares tables and language models.
+        """Return the same model with other weights. It shares tables and language models.
 
-        Steps of the old weights have no effect any more.
+        Steps of the old weights no longer have an effect.
         """
         made = self._with(self.translator.with_weights(weights))
         made.tuned = weights
         return made
 
     def with_search(self, options: SearchOptions) -> Model:
-        """The same model with other search options. Options that its kind does not use must stay as they are."""
+        """Return the same model with other search options. Options that its kind does not use must stay as they are."""
         self.reader.kind.check_search(options, self.translator.options)
         return self._with(self.translator.with_search(options))
 
     def with_glossary(self, glossary: Terminology | None) -> Model:
-        """The same model with these terms instead of its own. None means no terms."""
+        """Return the same model with these terms instead of its own. None means no terms."""
         made = self._with(self.translator)
         made.bound_glossary = None if glossary is None else self._bound(glossary)
         return made
 
     def with_corrections(self, corrections: Iterable[Correction] | PathLike | None) -> Model:
-        """The same model with these corrections of rules instead of its own. None means no corrections.
+        """Return the same model with these corrections of rules instead of its own. None means no corrections.
 
-        They are a list or a file. Corrections that change nothing or never match give a `CorrectionWarning`.
+        The corrections are a list or a file. Corrections that change nothing or never match cause a
+        `CorrectionWarning`.
         """
         made, changed = self._corrected(None if corrections is None else Corrections.of(corrections))
         warn_of_problems(made, changed)
         return made
 
     def try_corrections(self, corrections: Iterable[Correction], first: int) -> tuple[Model, list[str]]:
-        """The same model with these corrections instead of its own, and remarks on those from `first` on.
+        """Return the same model with these corrections instead of its own, and remarks on those from `first` on.
 
-        There are no warnings.
+        This method issues no warnings.
         """
         made, changed = self._corrected(Corrections.of(corrections))
         return made, list(problems(made, changed, first))
 
     def _corrected(self, given: Corrections | None) -> tuple[Model, list[int]]:
-        """The model with these corrections, and the number of rules that each changed."""
+        """Return the model with these corrections, and the number of rules that each changed."""
         if given is None and self.file.on_demand:
             return self._with(self.translator), []
         self.need_table("corrections")
@@ -313,7 +314,7 @@ class Model:
         return made, changed
 
     def correction_of(self, rule: int | None) -> Correction | None:
-        """The correction that made a rule, or changed it last."""
+        """Return the correction that made a rule, or changed it last."""
         if rule is None or self.corrections is None:
             return None
         number = self.translator.table.origin(rule)[1]
@@ -345,10 +346,11 @@ class Model:
 def load(directory: PathLike, *, trust_parser: bool = False, wait: bool = False) -> Model:
     """Load a model from its folder.
 
-    Rule tables, n-gram models and networks of 1 MiB or more open at once. Each translation verifies what it uses, and
-    raises `FormatError` for damage. After many sentences, a thread verifies the rest. `wait` verifies all here.
+    Rule tables, n-gram models and networks of 1 MiB or more open at once. Each translation verifies the blocks that it
+    uses, and raises `FormatError` for damage. After many sentences, a thread verifies the rest. With `wait`, everything
+    is verified here.
 
-    Some packages' parsers run code from their files. Such a parser is opened only with `trust_parser` or
+    The parsers of some packages run code from their files. Such a parser is opened only with `trust_parser` or
     TREEGLOT_TRUST_PARSERS=1 in the environment.
     """
     from treeglot.lm import load_ngram

@@ -48,7 +48,7 @@ class NeuralWord:
 
 
 def neural_words(model: _core.JointModel | None, found: Translation) -> tuple[NeuralWord, ...]:
-    """The scores of the best output's words and of its end. A lexical network scores source words."""
+    """Return the scores of the best output's words and of its end. A lexical network scores source words."""
     if model is None:
         return ()
     words, hypothesis = found.words, found.best
@@ -63,17 +63,17 @@ def neural_words(model: _core.JointModel | None, found: Translation) -> tuple[Ne
 
 
 def is_lexical(model: _core.JointModel) -> bool:
-    """Whether a network is lexical: it predicts the translations of source words, without history."""
+    """Return whether a network is lexical: it predicts the translations of source words, without history."""
     return model.facts["history"] == 0
 
 
 def usual_name(model: _core.JointModel) -> str:
-    """The default name of a network in a model."""
+    """Return the default name of a network in a model."""
     return LEXICAL if is_lexical(model) else ""
 
 
 def seen_parse(model: _core.JointModel, found: _core.Translation) -> SourceParse | None:
-    """The parse of a translated sentence as a network sees it. None if the network sees no parses."""
+    """Return the parse of a translated sentence as a network sees it. None if the network sees no parses."""
     if model.facts["parse"] == PARSES.index("dependencies") and not isinstance(found.given, Dependency):
         return found.tree or Dependency([], [], [])  # a failed parse says nothing
     return found.given if isinstance(found.given, ParseForest | Dependency) else None
@@ -116,7 +116,7 @@ def without_neural(weights: Mapping[str, float], name: str = "") -> dict[str, fl
 
 
 def parses_of(kind: Kind) -> str:
-    """The sort of source parse that a network can see in a kind of model. Empty if there is none.
+    """Return the sort of source parse that a network can see in a kind of model. Empty if the kind has no parses.
 
     >>> from treeglot.models.kinds import KINDS
     >>> parses_of(KINDS["c2s"]), parses_of(KINDS["dep2str"]), parses_of(KINDS["hiero"])
@@ -128,7 +128,7 @@ def parses_of(kind: Kind) -> str:
 
 
 def parse_of(pair: Pair) -> SourceParse | None:
-    """The part of a pair's source parse that a network learns from: the best tree, or the dependencies."""
+    """Return the part of a pair's source parse that a network learns from: the best tree, or the dependencies."""
     if pair.source_dependency is not None:
         return pair.source_dependency
     return pair.source_tree if pair.source_forest is None else pair.source_forest.viterbi()
@@ -142,7 +142,7 @@ def _refuse_heads(kind: Kind, what: str, key: tuple[str, ...] = ()) -> None:
 
 
 def wanted_networks(kind: Kind, options: Any) -> dict[str, JointOptions]:
-    """The options of the networks that training makes, by name. Networks that no search can use are refused."""
+    """Return the options of the networks to train, by name. Networks that no search can use are refused."""
     network: JointOptions = options.network
     if network.parse and not parses_of(kind):
         problem = f"network.parse is true, and a {kind.name} model translates sentences without parses"
@@ -160,7 +160,7 @@ def wanted_networks(kind: Kind, options: Any) -> dict[str, JointOptions]:
 
 
 def check_learners(wanted: Mapping[str, JointOptions], threads: int) -> None:
-    """Refuse networks whose trainer or device is missing here."""
+    """Refuse networks whose trainer or device is not available here."""
     from treeglot.neural.learner import open_learner
 
     for network in wanted.values():
@@ -177,9 +177,9 @@ def train_neural(
     state: Path,
     called: str = "",
 ) -> None:
-    """Train a network from sentence pairs with links, and write it into a model's folder, by its name.
+    """Train a network from sentence pairs with links, and write it into a model's folder under its name.
 
-    A run that was killed continues from the folder `state`, which remains for the caller to remove.
+    A killed run continues from the folder `state`, which the caller removes.
     """
     from treeglot.neural.train import train_joint
 
@@ -264,7 +264,7 @@ def add_neural(folder: PathLike, network: PathLike, *, weight: float = WEIGHT, n
 
 
 def network_file(name: str) -> str:
-    """The file of a network in a model's folder.
+    """Return the file of a network in a model's folder.
 
     >>> network_file(""), network_file("lexical")
     ('neural.bin', 'neural_lexical.bin')

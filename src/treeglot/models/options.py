@@ -65,7 +65,7 @@ class ModelOptions(Options):
 def model_options(
     kind: str, extractor: str, unused: set[str], defaults: Mapping[str, Any], papers: Mapping[str, str]
 ) -> type[Any]:
-    """The options of a kind: those of its extractor, and `ModelOptions` without `unused` and with other defaults.
+    """Return the options of a kind: those of its extractor, and `ModelOptions` without `unused`, with other defaults.
 
     >>> made = model_options("hiero", "hiero", {"target_style"}, {"lm_order": 3}, {})
     >>> made().lm_order, hasattr(made(), "extract"), hasattr(made(), "target_style")

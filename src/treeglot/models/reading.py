@@ -46,7 +46,7 @@ CUT = f"a sentence of more than {MOST_WORDS} words: translated in pieces"
 def open_model_parser(folder: Path, name: str, trusted: bool = False) -> Parser[Any]:
     """Open the parser that `model.toml` names: the folder of a grammar, or ADAPTER:MODEL.
 
-    Its files lie in the model's folder. Models may come from anywhere. So files that may run code are opened only if
+    Its files are in the model's folder. Models can come from anywhere. So files that can run code are opened only if
     the user trusts them.
     """
     from treeglot.parse import load_parser
@@ -69,10 +69,10 @@ def open_model_parser(folder: Path, name: str, trusted: bool = False) -> Parser[
 
 @dataclass(frozen=True)
 class Reader:
-    """Makes sentences of text, and parses them, for one kind of model.
+    """Splits text into sentences and parses them, for one kind of model.
 
-    Without `text`, a string is words separated by blanks. Lists are always words. `open_parser` is called when the
-    first sentence needs a parse.
+    Without `text`, a string contains words separated by blanks. Lists always contain words. `open_parser` is called
+    when the first sentence needs a parse.
     """
 
     kind: Kind
@@ -91,7 +91,7 @@ class Reader:
         return self.open_target_parser() if self.open_target_parser is not None else None
 
     def bind(self, glossary: Glossary) -> BoundGlossary:
-        """The glossary in the model's words."""
+        """Return the glossary in the model's words."""
         if self.text is None:
             return glossary.bind()
         source, target = self.text.source, self.text.target
@@ -112,10 +112,10 @@ class Reader:
         markup: bool = False,
         glossary: BoundGlossary | None = None,
     ) -> list[Translation]:
-        """Translate texts, documents, lists of words and parses; `translate` takes what a decoder takes.
+        """Translate texts, documents, lists of words and parses. `translate` takes the decoder's input.
 
-        `kbest` and `distinct` say what its lists are, for texts of several sentences. With `markup` a string may say
-        how parts of it are translated.
+        `kbest` and `distinct` describe its lists, for texts of several sentences. With `markup`, a string can contain
+        translations of its parts.
         """
         text = self.text
         sources = list(sources)
@@ -177,7 +177,7 @@ class Reader:
         return spans, sentences, units, kept
 
     def inputs(self, source: Given) -> tuple[list[Source], list[list[str]]]:
-        """The decoder's input for the sentences of a text or a parse, and their words in the original case."""
+        """Return the decoder's input for the sentences of a text or a parse, and their words in the original case."""
         if self.text is None:
             inputs, _ = self.ready([_words(source)])
             return inputs, [_words_of(each) for each in inputs]
@@ -186,7 +186,7 @@ class Reader:
         return self.ready(units, 1, kept)
 
     def words(self, sources: Sequence[Given], threads: int = 1) -> list[list[str]]:
-        """The words of each text or parse, as rules have them; those of all sentences of a text in a row."""
+        """Return the words of each text or parse, in the form that rules use. Sentences of a text are joined."""
         if self.text is None:
             return [_words_of(_words(source)) for source in sources]
         given = [_text(source, False) if isinstance(source, str | Protected) else _words(source) for source in sources]
@@ -197,10 +197,10 @@ class Reader:
     def ready(
         self, sources: Sequence[Any], threads: int = 1, kept: Mapping[int, Kept] | None = None, markup: bool = False
     ) -> tuple[list[Source], list[list[str]]]:
-        """The decoder's input for words and parses, and their words in the original case.
+        """Return the decoder's input for words and parses, and their words in the original case.
 
-        `kept` has sentences' words that stay unchanged or have given translations. No rule knows the placeholders that
-        the decoder gets for them. With `markup`, the decoder reads lines, and they are not parsed.
+        `kept` contains words of sentences that stay unchanged or have given translations. The decoder gets placeholders
+        for them, which no rule contains. With `markup`, the decoder reads lines, and they are not parsed.
         """
         parsed = self._parsed(sources, threads, markup)
         if self.text is None:
@@ -210,7 +210,7 @@ class Reader:
         return [with_words(each, words) for each, words in zip(parsed, folded, strict=True)], surface
 
     def _folded(self, surface: Sequence[Sequence[str]], kept: Mapping[int, Kept]) -> list[list[str]]:
-        """The words of sentences as rules have them."""
+        """Return the words of sentences as rules have them."""
         assert self.text is not None
         folded = self.text.source.fold(surface)
         if self.text.numbers is not None:
@@ -221,7 +221,7 @@ class Reader:
         return folded
 
     def _marks(self, kept: Mapping[int, Kept]) -> dict[int, list[Mark]]:
-        """The words with given translations, by sentence."""
+        """Return the words with given translations, by sentence."""
         return {number: found for number, given in kept.items() if (found := list(self._given_marks(given)))}
 
     def _given_marks(self, given: Kept) -> Iterator[Mark]:
@@ -232,7 +232,7 @@ class Reader:
                 yield Mark((place, place + 1), [" ".join(target) for target in targets])
 
     def target_words(self, text: str, source: Given) -> list[str]:
-        """The words of a text in the target language, as rules have them when they translate this source sentence."""
+        """Return the words of a target text in the form that rules have when they translate this source sentence."""
         if self.text is None:
             return tokens(text)
         [found] = self.text.target.fold([self.text.target.tokenise([text])[0].words])
@@ -314,7 +314,7 @@ def shorter(place: Place, tokens: Tokens) -> list[tuple[Place, Tokens]]:
 
 
 def _ends_clause(word: str) -> bool:
-    """Whether a word consists of punctuation without opening brackets and quotation marks."""
+    """Return whether a word consists of punctuation without opening brackets and quotation marks."""
     return all(unicodedata.category(letter) in ("Pd", "Pe", "Pf", "Po") for letter in word)
 
 
@@ -379,7 +379,7 @@ def with_words(source: Source, words: list[str]) -> Source:
 
 
 def sentence_words(source: Source, markup: bool) -> list[str]:
-    """The words that spans refer to: a line's words without its markup. A refused line has none."""
+    """Return the words that spans refer to: a line's words without its markup. A refused line has none."""
     if isinstance(source, ParseForest | Dependency | Lattice | LatticeForest):
         return source.words
     if not isinstance(source, str):
@@ -391,7 +391,7 @@ def sentence_words(source: Source, markup: bool) -> list[str]:
 
 
 def _on_paths(found: list[Translation], surface: list[list[str]]) -> list[list[str]]:
-    """The words of sentences as they were given. A lattice has those of the chosen path."""
+    """Return the words of sentences as they were given. A lattice has those of the chosen path."""
 
     def own(one: Translation, words: list[str]) -> list[str]:
         if isinstance(one.given, Lattice):
@@ -419,7 +419,7 @@ def _take_marks(sources: list[Any]) -> dict[int, list[Mark]]:
 def _terms(
     glossary: BoundGlossary | None, words: list[list[str]], inputs: list[Source], marks: Mapping[int, list[Mark]]
 ) -> list[Terms]:
-    """The given translations of each sentence: from markup, then from a glossary."""
+    """Return the given translations of each sentence: from markup, then from a glossary."""
     if glossary is None:
         return [Terms(marks.get(number, [])) for number in range(len(inputs))] if marks else []
 
@@ -448,7 +448,7 @@ def _to_text(
     glossary: BoundGlossary | None,
     threads: int,
 ) -> list[Tokens]:
-    """The text of the best hypotheses.
+    """Return the text of the best hypotheses.
 
     Words that passed through have the case that the source gave them, and numbers the form of the target language.
     Translations that were given have their own case.
@@ -484,7 +484,7 @@ def _recase(words: list[str], given: Sequence[str]) -> None:
 
 
 def _given(translation: Translation, glossary: BoundGlossary) -> Iterable[tuple[int, str]]:
-    """The output words that the glossary writes with capitals: their places and their form there."""
+    """Yield the output words that the glossary writes with capitals: their places and their form there."""
     terms = {(term.span, term.target): glossary.cased.get((term.entry, term.target), ()) for term in translation.terms}
     steps = translation.derivation.steps
     used: dict[int, int] = {}  # by step, how many of its words came already
@@ -496,7 +496,7 @@ def _given(translation: Translation, glossary: BoundGlossary) -> Iterable[tuple[
 
 
 def passed(translation: Translation) -> Iterable[tuple[int, int]]:
-    """The unknown words that the best translation copies: their places on both sides."""
+    """Yield the unknown words that the best translation copies: their places on both sides."""
     steps, given_by = translation.best.derivation.steps, translation.best.given_by
     out = tokens(translation.best.text)
     for word, place in links(translation.best):

@@ -31,13 +31,13 @@ NONE = 1e-12  # a squared distance: hope and fear have the same features
 
 
 def key_of(weights: Weights) -> str:
-    """A key that distinguishes these weights from others."""
+    """Return a key that distinguishes these weights from others."""
     lines = (f"{name} {float(weights[name])!r}\n" for name in sorted(weights) if weights[name])
     return blake2b("".join(lines).encode(), digest_size=8).hexdigest()
 
 
 def stepped(weights: Weights, corrections: Iterable[Correction] | None) -> dict[str, float]:
-    """The weights after the steps in some corrections. Bounds keep every weight from changing its sign.
+    """Return the weights after the steps in some corrections. Bounds keep every weight from changing its sign.
 
     >>> from treeglot.rules.corrections import Correction
     >>> step = Correction("weigh", "", key_of({"lm": 0.5, "glue": -1.0}), None, features=(("lm", 0.01),))
@@ -52,7 +52,7 @@ def stepped(weights: Weights, corrections: Iterable[Correction] | None) -> dict[
 
 
 def _moved(weights: Weights, corrections: Iterable[Correction] | None) -> dict[str, float]:
-    """The sum of all steps, by name."""
+    """Return the sum of all steps, by name."""
     steps = [each for each in corrections or () if each.action == "weigh"]
     key = key_of(weights) if steps else ""
     parts: dict[str, list[float]] = {}
@@ -70,7 +70,7 @@ def _bounded(moved: float) -> float:
 def find_step(
     translator: Translator, tuned: Weights, held: Iterable[Correction] | None, source: Source, target: Sequence[str]
 ) -> tuple[tuple[str, float], ...]:
-    """The step from a model's translation towards the taught one. Empty if no step is needed.
+    """Return the step from a model's translation towards the taught one. Empty if no step is needed.
 
     The step is that of MIRA (Chiang 2009). It is the smallest step after which the hope outscores the fear by as much
     as it is better. The hope is the taught translation, or else the nearest of the best hypotheses.
@@ -92,7 +92,7 @@ def find_step(
 
 
 def _hope(translator: Translator, source: Source, fear: Hypothesis, target: Sequence[str]) -> tuple[Hypothesis, float]:
-    """The hope, and how much its BLEU exceeds that of the fear, in words of the reference."""
+    """Return the hope, and how much its BLEU exceeds that of the fear, in words of the reference."""
     from treeglot.evaluate import Bleu
 
     reached = translator.translate(source, TargetConstraints(list(target), [], "", [], [], []))
@@ -106,7 +106,7 @@ def _hope(translator: Translator, source: Source, fear: Hypothesis, target: Sequ
 
 
 def _gained(weights: Weights, hope: Mapping[str, float], fear: Mapping[str, float]) -> dict[str, float]:
-    """How much more the hope scores, by feature, with tuned weights. Weights that never move are left out."""
+    """Return how much more the hope scores, by feature, with tuned weights. Weights that never move are left out."""
     names = sorted(name for name in {*hope, *fear} if weights.get(name) and not name.endswith(FIXED))
     differences = {name: weights[name] * (hope.get(name, 0.0) - fear.get(name, 0.0)) for name in names}
     return {name: value for name, value in differences.items() if value}

@@ -203,7 +203,7 @@ def _check_on_demand(place: Path, corpus: Corpus, engine: Engine | None, filter:
 
 
 def _filter(kind: Kind, path: Path, options: Any) -> SourceFilter:
-    """The filter that keeps the rules for the sentences or parses of a file."""
+    """Return the filter that keeps the rules for the sentences or parses of a file."""
     for name in ("word_pairs", "unlinked"):
         if getattr(options.compile, name):
             raise UsageError(f"compile.{name} takes the most frequent words of all rules; expected 0 with a filter")
@@ -352,7 +352,7 @@ def _more_lms(
 
 
 def first_weights(kind: Kind, lms: Iterable[str], networks: Iterable[str] = ()) -> dict[str, float]:
-    """The weights before tuning: those of the kind, one for each further language model and one for each network."""
+    """Return the weights before tuning: those of the kind, of further language models and of networks."""
     weights = dict(kind.weights) | {f"lm_{name}": LM_WEIGHT for name in lms}
     for name in networks:
         weights = {**weights, network_feature(name): WEIGHT} if name else with_neural(weights)

@@ -1,4 +1,4 @@
-"""Makes the rules of a new model: a rule table, or an index to find them on demand."""
+"""Creates the rules of a new model: a rule table, or an index to find rules on demand."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class RulesJob:
 
 
 def make_rules(job: RulesJob, given: Iterable[Pair]) -> int:
-    """Extract, score and compile the rules of the pairs. Returns the number of pairs."""
+    """Extract, score and compile the rules of the pairs, and return the number of pairs."""
     from treeglot.rules.add_up import add_up
     from treeglot.rules.engines import DuckDB
     from treeglot.rules.score import make_tables
@@ -93,7 +93,7 @@ def make_rules(job: RulesJob, given: Iterable[Pair]) -> int:
 
 
 def index_pairs(job: RulesJob, given: Iterable[Pair]) -> int:
-    """Index the pairs, to find rules on demand. Returns the number of pairs."""
+    """Index the pairs, to find rules on demand, and return the number of pairs."""
     from treeglot.rules.on_demand import build_index
 
     options = job.options

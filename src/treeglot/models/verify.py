@@ -14,8 +14,8 @@ from treeglot.rules.provenance import PROVENANCE
 def verify_model(folder: PathLike) -> list[str]:
     """Open all files of a model, and list them. A damaged file raises `FormatError`.
 
-    Binary files are verified in full. Text files are read and checked for sense. Translation opens
-    parsers, the aligner and the provenance only when it needs them; this opens them, too.
+    Binary files are verified completely. Text files are read and validated. Translation opens parsers, the aligner and
+    the provenance only on demand; this function opens them, too.
     """
     place = Path(folder)
     model = load(place, wait=True)

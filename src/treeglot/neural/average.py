@@ -31,9 +31,9 @@ PARSE_INPUTS = 4  # what a parse says of a word, in the core
 
 
 def average(models: Sequence[JointModel]) -> JointModel:
-    """Average models: the scores of the result are the means of theirs, before they are normalised.
+    """Average models: the scores of the result are the means of theirs, before normalisation.
 
-    All must have the same words, and see the same number of words. Only seeds and sizes of layers may differ.
+    All models must have the same words, and see the same number of words. Only seeds and sizes of layers can differ.
     """
     if not models:
         raise UsageError("there is no joint model to average; expected one or more")

@@ -28,14 +28,14 @@ class Learner(Protocol):
         """Take parameters, and the moments of Adam."""
 
     def learn(self, batch: JointBatch) -> float:
-        """Change the parameters by one step of Adam on a batch. The result is the sum of its losses."""
+        """Change the parameters by one step of Adam on a batch, and return the sum of its losses."""
 
     def blocks(self) -> tuple[Blocks, Blocks, Blocks]:
-        """The parameters and moments."""
+        """Return the parameters and moments."""
 
 
 def shapes(options: JointOptions) -> dict[str, tuple[int, ...]]:
-    """The blocks of parameters, and the sizes of their rows.
+    """Return the blocks of parameters, and the sizes of their rows.
 
     The embeddings are those of source words, then those of target words. The first layer sees an example's inputs side
     by side.
@@ -55,7 +55,7 @@ def shapes(options: JointOptions) -> dict[str, tuple[int, ...]]:
 
 
 def open_learner(options: JointOptions, threads: int) -> AbstractContextManager[Learner | None]:
-    """Open the learner that the options name. None stands for the core."""
+    """Open the learner that the options name. None means the core."""
     if options.trainer == "core":
         return nullcontext()
     from treeglot.neural.torch_trainer import torch_learner

@@ -83,7 +83,7 @@ class JointOptions(Options):
             raise OptionError("a model of parses needs source words; expected monolingual=false", ("monolingual",))
 
     def each(self) -> list[JointOptions]:
-        """The options of each network.
+        """Return the options of each network.
 
         >>> [one.seed for one in JointOptions(seed=5, networks=3).each()]
         [5, 6, 7]
@@ -91,7 +91,7 @@ class JointOptions(Options):
         return [dataclasses.replace(self, seed=self.seed + place, networks=1) for place in range(self.networks)]
 
     def for_core(self) -> dict[str, Any]:
-        """The options of one network as the core takes them."""
+        """Return the options of one network as the core takes them."""
         values = dataclasses.asdict(self)
         for name in ("held_out", "networks", "trainer", "device"):
             del values[name]

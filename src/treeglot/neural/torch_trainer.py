@@ -56,7 +56,7 @@ class TorchLearner:
         self.empty = {name: numbers for name, numbers in values.items() if not len(numbers)}
 
     def blocks(self) -> tuple[Blocks, Blocks, Blocks]:
-        """The parameters and moments."""
+        """Return the parameters and moments."""
         values, means, variances = (
             {name: block.cpu().numpy().reshape(-1) for name, block in part.items()} | self.empty for part in self.parts
         )
@@ -79,7 +79,10 @@ class TorchLearner:
         return loss
 
     def gradients(self, batch: JointBatch) -> tuple[float, dict[str, tuple[Any, Any]]]:
-        """The sum of the losses, and for each block the rows that the batch touches (None: all), with gradients."""
+        """Return the sum of the losses and the gradients of each block.
+
+        A block comes with the rows that the batch touches, or None for all rows.
+        """
         places, sources = self._tensor(batch.places), self._tensor(batch.sources)
         words, at = self.torch.unique(self.torch.cat((places, sources)), return_inverse=True)
         candidates = self._tensor(batch.candidates)
@@ -93,7 +96,7 @@ class TorchLearner:
         return loss.item(), found
 
     def _loss(self, batch: JointBatch, used: dict[str, Any], places: Any, sources: Any) -> Any:
-        """The sum of -s(w) + log Z + penalty (log Z)^2 over the examples, as in cpp/neural/joint_network.h."""
+        """Return the sum of -s(w) + log Z + penalty (log Z)^2 over the examples, as in cpp/neural/joint_network.h."""
         torch, functional = self.torch, self.torch.nn.functional
         examples = len(batch.columns)
         seen = functional.embedding(places, used["embeddings"]).reshape(examples, -1, self.options.embedding)
@@ -113,7 +116,7 @@ class TorchLearner:
         return (log_sums - right + self.options.penalty * log_sums.square()).sum()
 
     def _kept(self, units: Any, kept: Any, scale: float) -> Any:
-        """The units after dropout."""
+        """Return the units after dropout."""
         return units * (self._tensor(kept).reshape(units.shape) * scale) if len(kept) else units
 
     def _tensor(self, numbers: Any) -> Any:

@@ -141,9 +141,9 @@ def _corpora(
 
 
 def load_joint(path: PathLike, *, verify: bool = True, wait: bool = True) -> JointModel:
-    """Map a model's file. `verify=False` opens it without reading it through; damage then goes unnoticed.
+    """Map a model's file. `verify=False` opens it without reading it completely, so damage goes unnoticed.
 
-    `wait=False` opens a large file at once. What a translation uses is then verified when it is used, and damage raises
-    `FormatError` there.
+    `wait=False` opens a large file at once. Translations then verify the blocks that they use, and damage raises
+    `FormatError`.
     """
     return JointModel.open(os.fspath(path), opening(verify, wait))

@@ -1,7 +1,7 @@
 """Parsing: grammars from treebanks, trees and forests of sentences, and the protocol of all parsers."""
 
-from treeglot.parse.parser import ParsingOptions, join_parsers, load_parser
+from treeglot.parse.parser import ParsingOptions, load_parser
 from treeglot.parse.protocol import Parser
 from treeglot.parse.train import ParserTraining, train_parser, treebank
 
-__all__ = ["Parser", "ParserTraining", "ParsingOptions", "join_parsers", "load_parser", "train_parser", "treebank"]
+__all__ = ["Parser", "ParserTraining", "ParsingOptions", "load_parser", "train_parser", "treebank"]

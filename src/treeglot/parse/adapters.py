@@ -56,15 +56,15 @@ class Adapter(ABC, Generic[T]):
 
     @abstractmethod
     def parsed(self, sentences: list[list[str]]) -> Iterable[T]:
-        """A value for each sentence."""
+        """Return a value for each sentence."""
 
     @abstractmethod
     def empty(self) -> T:
-        """The value of an empty sentence."""
+        """Return the value of an empty sentence."""
 
     @classmethod
     def load(cls, open_model: Callable[[str], Any], model: str, name: str) -> Any:
-        """The adapter of a model, by the name or file that its package knows."""
+        """Return the adapter of a model, by the name or file that its package knows."""
         try:
             return cls(open_model(model), f"{name} {model}")
         except MemoryError:
@@ -74,16 +74,18 @@ class Adapter(ABC, Generic[T]):
 
 
 class DependencyAdapter(Adapter[Dependency]):
-    """An adapter that gives dependencies."""
+    """An adapter that returns dependencies."""
 
     gives = Dependency
 
     def empty(self) -> Dependency:
-        """Dependencies without words."""
+        """Return dependencies without words."""
         return Dependency([], [])
 
     def checked(self, words: Sequence[str], heads: Sequence[int], tags: Sequence[str | None]) -> Dependency:
-        """Make dependencies from heads that count from 1 (0 for roots). Words other than those given are refused."""
+        """Create dependencies from heads that count from 1 (0 for roots). If the words differ from those given, refuse
+        them.
+        """
         if len(heads) != len(words):
             raise TreeglotError(
                 f"{self.name} gave {len(heads)} heads for {len(words)} words: it must not split or join them"
@@ -96,7 +98,7 @@ class DependencyAdapter(Adapter[Dependency]):
 
 
 class UdpipeParser(DependencyAdapter):
-    """A model of UDPipe 1 (Straka and Straková 2017): it tags words, where it has a tagger, and parses them."""
+    """A model of UDPipe 1 (Straka and Straková 2017). It tags words, if it has a tagger, and parses them."""
 
     def __init__(self, module: Any, model: Any, name: str) -> None:
         super().__init__(model, name)
@@ -119,9 +121,9 @@ class UdpipeParser(DependencyAdapter):
 
 
 class SpacyParser(DependencyAdapter):
-    """A pipeline of spaCy with a parser; its tokenizer and its borders of sentences are not used.
+    """A pipeline of spaCy with a parser. Its tokenizer and its sentence borders are not used.
 
-    Where spaCy sees several sentences in one, each has a root.
+    If spaCy sees several sentences in one, each has a root.
     """
 
     refusal = "{} is no pipeline of spaCy that is here"
@@ -150,7 +152,7 @@ class StanzaParser(DependencyAdapter):
 
 
 class SuparParser(DependencyAdapter):
-    """A dependency parser of SuPar; it gives no tags."""
+    """A dependency parser of SuPar, which returns no tags."""
 
     refusal = "SuPar cannot load {}"
 
@@ -161,13 +163,13 @@ class SuparParser(DependencyAdapter):
 
 
 class BeneparParser(Adapter[Tree]):
-    """A model of benepar, the Berkeley Neural Parser; it gives trees."""
+    """A model of benepar, the Berkeley Neural Parser, which returns trees."""
 
     gives = Tree
     refusal = "benepar cannot load {}"
 
     def empty(self) -> Tree:
-        """A tree without nodes."""
+        """Return a tree without nodes."""
         return Tree()
 
     def parsed(self, sentences: list[list[str]]) -> Iterator[Tree]:
@@ -280,7 +282,7 @@ RUN_CODE = frozenset({"benepar", "spacy", "stanza", "supar"})
 
 
 def open_parser(name: str, model: str) -> Parser[Dependency | Tree]:
-    """Open a parser of another package. If the package or model is missing, `UsageError` says what to do."""
+    """Open a parser of another package. If the package or model is missing, `UsageError` explains what to do."""
     if name not in ADAPTERS:
         raise UsageError(unknown("parser", name, ADAPTERS))
     return ADAPTERS[name](model)

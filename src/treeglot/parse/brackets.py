@@ -52,7 +52,7 @@ def compare(
 
 
 def summary(counts: BracketCounts, tags: bool = True) -> str:
-    """Format the usual figures, one per line. Those of tags are optional, because forests do not count them."""
+    """Format the usual figures, one per line. Figures for tags are optional, because forests do not count them."""
     lines = [
         f"sentences   {counts.sentences:,}, without a tree {counts.missing:,}",
         f"precision   {100 * counts.precision:.2f} ({counts.matched:,} of {counts.test:,} brackets)",

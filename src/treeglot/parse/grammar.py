@@ -28,7 +28,7 @@ COMPRESSED = ("", ".xz", ".gz", ".zst")
 
 @dataclass(frozen=True)
 class ParserFile(Options):
-    """What `parser.toml` says."""
+    """The content of `parser.toml`."""
 
     signature: Literal["english", "german", "chinese"] = option("english", "how unknown words are put into classes")
     horizontal: int = option(0, "sisters that parts of rules remember", least=0)
@@ -43,9 +43,9 @@ class ParserFile(Options):
 
 
 def load_grammar(directory: PathLike, levels: int | None = None) -> SplitGrammar:
-    """Load the grammar of a folder: the first `levels` levels from the coarsest on, or all.
+    """Load the grammar of a folder: the `levels` coarsest levels, or all.
 
-    The files may be compressed. A truncated file, or one that does not fit the others, raises `FormatError`.
+    The files can be compressed. A truncated file, or one that does not fit the others, raises `FormatError`.
     """
     folder = Path(directory)
     settings = read_settings(folder)
@@ -99,7 +99,7 @@ def write_level(directory: PathLike, grammar: SplitGrammar, level: int) -> tuple
 
 
 def read_settings(folder: Path) -> ParserFile:
-    """The settings in `parser.toml`, or the defaults."""
+    """Return the settings in `parser.toml`, or the defaults."""
     path = folder / "parser.toml"
     if not path.is_file():
         return ParserFile()
@@ -121,7 +121,7 @@ def write_settings(folder: Path, settings: ParserFile) -> None:
 
 
 def _more_levels(folder: Path, first: int) -> bool:
-    """Whether there are files of that level, or of a finer one."""
+    """Return whether there are files of that level, or of a finer one."""
     names = (path.name.partition(".")[0].removeprefix("level") for path in folder.glob("level*.*"))
     return any(name.isdecimal() and int(name) >= first for name in names)
 

@@ -26,7 +26,7 @@ class ParseShard:
     also: tuple[str, ...] = ()
 
     def open(self) -> GrammarParser:
-        """The parser."""
+        """Return the parser."""
         return load_parser(self.model, self.options, self.level, self.also)
 
     def run(

@@ -17,11 +17,12 @@ ScoredTree = tuple[float, Tree]
 
 
 def read_tree_lists(path: PathLike) -> Iterator[list[ScoredTree]]:
-    r"""The lists in a file of Egret (`-n=100`) or the Berkeley parser (`-kbest 100`, with or without `-confidence`).
+    r"""Yield the k-best lists in a file of Egret (`-n=100`) or the Berkeley parser (`-kbest 100`).
 
-    Egret puts three lines before each list: `sentence 1:`, the words, `100 best:`. Berkeley's lists end with an empty
-    line; a score and a tab may stand before a tree. Without scores, all trees of a list have 0. `(())` is left out: a
-    sentence without a parse has an empty list. `ParseForest.from_kbest` makes a forest of a list.
+    Egret prints three lines before each list: `sentence 1:`, the words, `100 best:`. Lists of the Berkeley parser end
+    with an empty line, and a score and a tab can precede a tree (`-confidence`). Without scores, all trees of a list
+    have 0. `(())` is left out, so a sentence without a parse has an empty list. `ParseForest.from_kbest` packs a list
+    into a forest.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "dev.kbest"

@@ -71,8 +71,8 @@ class ParsingOptions(Options):
 class Parsed(Generic[T]):
     """The result for a sentence: its tree or forest, how it was found, and log P(sentence) under the grammar.
 
-    `cut` is how many nodes of a forest have reached a limit: `most_edges` or those of docs/parsing.md. With several
-    grammars, `each` has the status of each, and `log_probability` is the mean of those that have a parse.
+    `cut` is the number of nodes of a forest that reached a limit: `most_edges` or those of docs/parsing.md. If several
+    grammars parse, `each` has the status of each, and `log_probability` is the mean of those that have a parse.
     """
 
     value: T
@@ -89,8 +89,8 @@ class GrammarParser:
     With `also`, several grammars parse together: trees have the greatest product of all their posteriors (Petrov 2010).
     `lacking` names the labels in trees that a grammar lacks and another has, by the grammar's number from 1.
 
-    `counts` says how many sentences were parsed in which way so far. `places` has the first few of each way but
-    `parsed`, counted from 1. `cut` is how many nodes of their forests have reached a limit.
+    `counts` has the number of sentences by result so far. `places` has the first few sentences of each result except
+    `parsed`, counted from 1. `cut` is the number of nodes of their forests that reached a limit.
     """
 
     grammar: SplitGrammar
@@ -105,7 +105,7 @@ class GrammarParser:
     gives: ClassVar[type[ParseForest]] = ParseForest
 
     def __post_init__(self) -> None:
-        """Indexes the grammars."""
+        """Index the grammars."""
         _check_level(self.level)
         grammars = [self.grammar, *self.also]
         finest = [len(grammar.states) - 1 if self.level is None else self.level for grammar in grammars]
@@ -121,7 +121,7 @@ class GrammarParser:
         return (parsed.value for parsed in self.forests(sentences))
 
     def trees(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[Tree]]:
-        """Yield the best tree of each sentence. The option `criterion` says what is best."""
+        """Yield the best tree of each sentence, by the option `criterion`."""
         if self.options.criterion == "spans":
             yield from self._trees_by_spans(sentences)
             return
@@ -130,7 +130,10 @@ class GrammarParser:
                 yield self._counted(Parsed(tree, status.name, p, 0, _names(each)))
 
     def forests(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[ParseForest]]:
-        """The forest of each sentence; by rules, its best tree is that of `trees`, below the grammar's root."""
+        """Yield the forest of each sentence.
+
+        With the criterion of rules, its best tree is that of `trees`, below the grammar's root.
+        """
         for some in _batches(sentences, self.options.threads):
             for forest, status, p, cut, each in self._core.forests(some, self.options, self.options.threads):
                 yield self._counted(Parsed(forest, status.name, p, cut, _names(each)))
@@ -146,11 +149,13 @@ class GrammarParser:
             yield self._counted(Parsed(shown, parsed.status, parsed.log_probability, parsed.cut, parsed.each))
 
     def kbest(self, sentences: Iterable[Sequence[str]], k: int) -> Iterator[list[tuple[float, Tree]]]:
-        """The best `k` trees of each sentence and their scores; like `trees`, without ROOT above one node."""
+        """Return the best `k` trees of each sentence with their scores. Like `trees`, they have no ROOT above a single
+        node.
+        """
         return (self.kbest_of(parsed.value, k) for parsed in self.forests(sentences))
 
     def kbest_of(self, forest: ParseForest, k: int) -> list[tuple[float, Tree]]:
-        """The best `k` trees of one of this parser's forests, with their scores."""
+        """Return the best `k` trees of one of this parser's forests, with their scores."""
         own_root = self.grammar.labels[0] == "ROOT"
         return [(score, _below_root(tree) if own_root else tree) for score, tree in forest.kbest(k)]
 
@@ -187,7 +192,7 @@ class GrammarParser:
         return f"labels differ: {'; '.join(parts)}; rules with these count as missing there" if parts else ""
 
     def summary(self) -> str:
-        """Format the counts as a line for people, with the first sentences that were not simply parsed."""
+        """Format the counts as a line for people, with the first sentences that were not parsed normally."""
         total = self.counts.total()
         parts = [
             f"{self.counts[status]:,} {STATUS[status]} ({_some(places, self.counts[status])})"
@@ -208,7 +213,7 @@ def load_parser(
     level: int | None = None,
     also: Sequence[PathLike] = (),
 ) -> GrammarParser:
-    """The parser of a folder of grammar files, using its levels up to `level` (all of them by default).
+    """Return the parser of a folder of grammar files, using its levels up to `level` (all of them by default).
 
     It parses together with the grammars of the folders in `also`, and with those that `join_parsers` put into one of
     the folders.

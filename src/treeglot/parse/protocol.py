@@ -1,4 +1,4 @@
-"""The protocol of parsers: tokenised sentences in; trees, forests or dependencies out."""
+"""The protocol of parsers: they take tokenised sentences, and return trees, forests or dependencies."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Parsed_co = TypeVar("Parsed_co", bound=Tree | ParseForest | Dependency, covarian
 
 @runtime_checkable
 class Parser(Protocol[Parsed_co]):
-    """Parses tokenised sentences. It does not change the tokens.
+    """Parses tokenised sentences without changing the tokens.
 
-    Each sentence gives one value, in order, however many are parsed at a time inside. A sentence that cannot be parsed
-    gives an empty value: a tree or forest without nodes, or dependencies without heads.
+    Each sentence yields one value, in order, even if the parser works in batches. A sentence that cannot be parsed
+    yields an empty value: a tree or forest without nodes, or dependencies without heads.
 
     >>> class Chain:
     ...     name = "chain"

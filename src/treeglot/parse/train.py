@@ -24,7 +24,7 @@ Progress = Callable[[str, int, int, float], None]
 
 @dataclass(frozen=True)
 class ParserTraining(Options):
-    """How a grammar is trained; the defaults are near those of Petrov et al. (2006)."""
+    """Options for training a grammar. The defaults are near those of Petrov et al. (2006)."""
 
     cycles: int = option(
         4,
@@ -88,7 +88,7 @@ def treebank(trees: Iterable[Tree | None], options: ParserTraining | None = None
 
 
 def _common_root(trees: Iterable[Tree]) -> str:
-    """The label of all roots, if it occurs only there."""
+    """Return the label of all roots, if it occurs only there."""
     roots: set[str] = set()
     others: set[str] = set()
     for tree in trees:
@@ -100,7 +100,7 @@ def _common_root(trees: Iterable[Tree]) -> str:
 def train_parser(
     bank: Treebank, options: ParserTraining | None = None, progress: Progress | None = None
 ) -> SplitGrammar:
-    """A grammar with `options.cycles` + 1 levels, in memory.
+    """Return a grammar with `options.cycles` + 1 levels, in memory.
 
     >>> bank, _ = treebank([Tree.parse("(S (NP (PRP we)) (VP (VB go)))")])
     >>> train_parser(bank, ParserTraining(cycles=1)).labels
@@ -116,10 +116,10 @@ def train_parser(
 def train_in(
     directory: PathLike, bank: Treebank, options: ParserTraining | None = None, progress: Progress | None = None
 ) -> SplitGrammar:
-    """Train a grammar in a folder. Each level is written when it is done, and the state after every step.
+    """Train a grammar in a folder. Each level is written when it is finished, and the state after every step.
 
-    A killed run, or one with more cycles, continues from the last finished step and gives the same bytes. Other trees
-    or options are refused.
+    A killed run, or one with more cycles, continues from the last finished step and produces the same bytes. Other
+    trees or options are refused.
     """
     options = options or ParserTraining()
     folder = Path(directory)
@@ -167,7 +167,7 @@ def _restore(path: Path, trainer: Trainer, options: ParserTraining) -> int:
 
 
 def _recipe(options: ParserTraining) -> str:
-    """The settings that determine a level's bytes, besides the trees. Cycles and threads do not count."""
+    """Return the settings that determine a level's bytes, besides the trees. Cycles and threads do not count."""
     left_out = ("cycles", "threads", "clean", "horizontal", "vertical", "root")  # from clean on: in the treebank's hash
     return " ".join(f"{name}={value}" for name, value in vars(options).items() if name not in left_out)
 

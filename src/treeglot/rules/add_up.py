@@ -68,7 +68,7 @@ class _Partitions:
         self._taken = True
 
     def take(self, partition: int) -> pa.Table | None:
-        """The rows of a partition, or None. Ask for partitions in order."""
+        """Return the rows of a partition, or None. Ask for partitions in order."""
         if self._taken:  # read on only now: the last partition is no longer in use
             self._next = next(self._tables, None)
             self._taken = False

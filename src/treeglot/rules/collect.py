@@ -17,7 +17,7 @@ NO_TREE = Tree()
 
 @dataclass(frozen=True)
 class Part(Iterable[Pair]):
-    """Some pairs of a corpus, and the numbers of all its words. Every part numbers words alike."""
+    """Some pairs of a corpus, and the numbers of all its words. Every part uses the same numbers."""
 
     pairs: Sequence[Pair]
     source_words: list[str]
@@ -29,7 +29,7 @@ class Part(Iterable[Pair]):
 
 @dataclass
 class Collected:
-    """Aligned sentence pairs and their parses. Each kind of parse is there for all pairs, or for none."""
+    """Aligned sentence pairs and their parses. Each kind of parse exists for all pairs, or for none."""
 
     bitext: Bitext
     source_trees: TreeBatch = field(default_factory=TreeBatch)
@@ -40,10 +40,9 @@ class Collected:
 
 
 def collect(pairs: Iterable[Pair], *, prune: float | None = None, threads: int = 1) -> Collected:
-    """Store all pairs in the core, in one pass. With `prune`, source forests are stored, too, pruned to that margin.
+    """Store all pairs in the core, in one pass. With `prune`, also store source forests, pruned to that margin.
 
-    Words are numbered by frequency, so extraction begins after the last pair was read. A `Part` already has the
-    numbers.
+    Words are numbered by frequency, so extraction begins after the last pair is read. A `Part` already has the numbers.
     """
     given = (pairs.source_words, pairs.target_words) if isinstance(pairs, Part) else ()
     builder, found = BitextBuilder(*given), Collected(BitextBuilder().finish())

@@ -1,4 +1,4 @@
-"""Columns of the core as Arrow arrays, and back, without copies."""
+"""Converts columns of the core to Arrow arrays and back, without copies."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def reading(path: PathLike) -> Iterator[None]:
 
 
 def binary_array(buffers: Buffers, type: pa.DataType) -> pa.Array:
-    """An Arrow array of `type` (binary or string) over the core's buffers."""
+    """Return an Arrow array of `type` (binary or string) over the core's buffers."""
     import pyarrow as pa
 
     offsets, data = buffers
@@ -46,7 +46,7 @@ def binary_array(buffers: Buffers, type: pa.DataType) -> pa.Array:
 
 
 def buffers_of(array: pa.Array) -> Buffers:
-    """The buffers of an Arrow binary or string array without nulls, as the core takes them."""
+    """Return the buffers of an Arrow binary or string array without nulls, as the core takes them."""
     _, offsets, data = array.buffers()
     first = array.offset
     view = np.frombuffer(offsets, dtype=np.int32)[first : first + len(array) + 1]

@@ -56,10 +56,10 @@ _BARS = re.compile(r"(?:^| )\|\|\|(?: |$)")
 class Correction:
     """One rule that is added, forbidden or reweighted.
 
-    Sides, links, labels and structure are written as a rule table has them. A target of None is any, and so is an empty
-    left-hand side; a rule that is added has both. `features` are values by name; `p_…` and `lex_…` are probabilities.
-    `weigh` has the key of the weights as its source, and relative changes of weights as its features.
-    Corrections of one `group` belong together: undoing takes all of them back.
+    Sides, links, labels and structure are written as in a rule table. A target of None, or an empty left-hand side,
+    matches any; an added rule has both. `features` maps names to values; `p_…` and `lex_…` are probabilities. A `weigh`
+    line has the key of the weights as its source, and relative changes of weights as its features. Corrections of one
+    `group` belong together, and undoing removes all of them.
     """
 
     action: Action
@@ -75,7 +75,7 @@ class Correction:
     structure: str = ""
 
     def __post_init__(self) -> None:
-        """Refuses what makes no sense."""
+        """Refuse a correction that makes no sense."""
         if self.action not in get_args(Action):
             raise UsageError(unknown("action", self.action, get_args(Action)))
         for name in ("lhs", "source", "target", "alignment", "author", "date", "group", "labels", "structure"):
@@ -130,7 +130,7 @@ class Correction:
         )
 
     def __str__(self) -> str:
-        """The correction as a line of `corrections.txt`."""
+        """Return the correction as a line of `corrections.txt`."""
         features = " ".join(f"{name}={value!r}" for name, value in self.features)
         lhs = f"[{self.lhs}]" if self.lhs else ""
         target = ANY if self.target is None else self.target
@@ -185,9 +185,9 @@ def _parse_feature(part: str) -> tuple[str, float]:
 
 @dataclass(frozen=True)
 class Corrections:
-    """Corrections in the order in which they hold: later ones see what earlier ones did.
+    """Corrections in the order in which they apply. Later corrections see the effect of earlier ones.
 
-    `file` and `lines` say where each stands, for errors and reports.
+    `file` and `lines` name the origin of each correction, for errors and reports.
     """
 
     corrections: tuple[Correction, ...]
@@ -195,19 +195,19 @@ class Corrections:
     lines: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Corrections without lines are numbered from 1."""
+        """Number corrections without lines from 1."""
         if not self.lines:
             object.__setattr__(self, "lines", tuple(range(1, len(self.corrections) + 1)))
 
     @staticmethod
     def read(path: PathLike) -> Corrections:
-        """Read a file: a correction a line. Empty lines and those that begin with `#` are comments."""
+        """Read a file with one correction per line. Empty lines and lines that begin with `#` are comments."""
         numbered = [(number, each) for number, _, each in _read(path) if each is not None]
         return Corrections(tuple(each for _, each in numbered), os.fspath(path), tuple(n for n, _ in numbered))
 
     @staticmethod
     def of(given: Iterable[Correction] | PathLike) -> Corrections:
-        """Return given corrections as they are, or read those of a file."""
+        """Return the given corrections, or read those of a file."""
         if isinstance(given, Corrections):
             return given
         return Corrections.read(given) if isinstance(given, str | os.PathLike) else Corrections(tuple(given))
@@ -218,7 +218,7 @@ class Corrections:
             _write(path, [str(each) for each in self.corrections])
 
     def apply(self, table: RuleTable) -> tuple[RuleTable, list[int]]:
-        """The table under these corrections, and how many rules each added, forbade or changed.
+        """Return the table under these corrections, and how many rules each added, forbade or changed.
 
         Earlier corrections of the table no longer hold. Nothing is copied, and both tables remain usable.
         """
@@ -234,11 +234,11 @@ class Corrections:
         return tuple(each for each in self.corrections if each.action != "weigh")
 
     def of_group(self, group: str) -> Corrections:
-        """The corrections of one group."""
+        """Return the corrections of one group."""
         return self._chosen(lambda each: each.group == group)
 
     def without_group(self, group: str) -> Corrections:
-        """The corrections of all other groups."""
+        """Return the corrections of all other groups."""
         return self._chosen(lambda each: each.group != group)
 
     @property
@@ -275,10 +275,10 @@ def _row(line: int, each: Correction) -> Any:
 
 
 def append(path: PathLike, more: Iterable[Correction]) -> None:
-    """Append corrections to a file, which may be new: atomically and durably.
+    """Append corrections to a file, which can be new, atomically and durably.
 
-    Comments stay. When this returns, neither `kill -9` nor a power failure loses them. Other processes that change the
-    file wait for each other.
+    Comments stay. When this returns, neither `kill -9` nor a power failure can lose them. Other processes that change
+    the file wait.
     """
     added = "".join(f"{each}\n" for each in more).encode()
     with changing(path):
@@ -289,7 +289,7 @@ def append(path: PathLike, more: Iterable[Correction]) -> None:
 
 
 def remove_group(path: PathLike, group: str) -> Corrections:
-    """Remove the corrections of a group from a file, atomically and durably. Returns them. Comments stay."""
+    """Remove the corrections of a group from a file, atomically and durably, and return them. Comments stay."""
     with changing(path):
         lines = list(_read(path))
         removed = [(number, each) for number, _, each in lines if each is not None and each.group == group]

@@ -26,7 +26,7 @@ PARTITIONS_PER_FILE = Tally.partitions // FILES
 
 
 def counts_schema() -> pa.Schema:
-    """The columns of `counts-*.parquet`."""
+    """Return the columns of `counts-*.parquet`."""
     import pyarrow as pa
 
     columns = {

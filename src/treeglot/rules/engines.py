@@ -1,4 +1,4 @@
-"""Where rules are counted and scored: DuckDB on one machine, within bounded memory. Spark is in `spark.py`."""
+"""The engine that counts and scores rules: DuckDB on one machine, within bounded memory. Spark is in `spark.py`."""
 
 from __future__ import annotations
 
@@ -93,17 +93,17 @@ class DuckDB:
         return [each for each in statements if not each.by_file], [({name: [path]}, by_file) for path in paths]
 
     def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
-        """The values of `function(shared, item)` for each item, one after the other."""
+        """Return the values of `function(shared, item)` for each item, one after the other."""
         return [function(shared, item) for item in items]
 
     def calls_at_once(self) -> int:
-        """Always one: `map` makes one call after the other."""
+        """Return 1, because `map` makes one call after the other."""
         return 1
 
 
 @contextmanager
 def open_engine(name: EngineName, master: str, threads: int) -> Iterator[Engine | None]:
-    """Open the engine of that name. None stands for DuckDB. Spark runs on `master`, or here."""
+    """Open the engine of that name. None means DuckDB. Spark runs on `master`, or on this machine."""
     if name == "duckdb":
         if master:
             raise UsageError("--master is for --engine spark")
@@ -135,7 +135,7 @@ def _make(connection: duckdb.DuckDBPyConnection, made: Sequence[Statement], uses
 
 
 def unread(names: Iterable[str], statements: Iterable[Statement]) -> list[str]:
-    """The names that none of the statements reads.
+    """Return the names that none of the statements reads.
 
     >>> unread(["counts", "sums"], [Statement("best", "SELECT row FROM sums s")])
     ['counts']

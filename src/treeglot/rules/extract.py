@@ -1,6 +1,6 @@
-"""Extraction: aligned sentence pairs in, counted rules out, as Parquet files in a folder.
+"""Extraction: reads aligned sentence pairs and writes counted rules as Parquet files in a folder.
 
-The folder holds `counts-*.parquet` (rules as codes, see docs/rules.md), `words.parquet` (what the codes mean),
+The folder contains `counts-*.parquet` (rules as codes, see docs/rules.md), `words.parquet` (the meaning of the codes),
 `lexical.parquet` (word translation probabilities) and `extraction.json` (options and counts).
 """
 
@@ -36,7 +36,7 @@ class Extraction:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Counts of what was seen, by name."""
+        """Counts of the input, by name."""
         counts: Mapping[str, int] = self.facts["counts"]
         return counts
 
@@ -56,7 +56,7 @@ _FIELDS = {"labels": bool, "roots": bool, "apart": bool, "parts": int, "rows": i
 
 @dataclass(frozen=True)
 class Extracting:
-    """An extractor of the core with its pairs, and what scoring must know of its rules."""
+    """An extractor of the core with its pairs, and the facts about its rules that scoring needs."""
 
     core: Extractor
     labels: bool = False  # whether rules carry labels beside their alignments
@@ -82,7 +82,7 @@ def extractor(name: str, options: type[Any]) -> Callable[[A], A]:
 
 
 def find_extractor(name: str, options: Any = None) -> tuple[Callable[[Iterable[Pair], Any, int], Extracting], Any]:
-    """An extractor by name, and its options or their defaults."""
+    """Return an extractor by name, and its options or their defaults."""
     if name not in EXTRACTORS:
         raise UsageError(unknown("extractor", name, EXTRACTORS))
     schema, adapter = EXTRACTORS[name]
@@ -100,10 +100,10 @@ def extract(
     memory: int = MEMORY,
     keep: Callable[[Extractor], None] = lambda extractor: None,
 ) -> Extraction:
-    """Take the rules of `pairs`, which are read once, count them and write them to `folder`.
+    """Extract the rules of `pairs`, which are read once, count them and write them to `folder`.
 
-    `extractor` is one of `EXTRACTORS`, `options` are its own. Once the rules take more than `memory` bytes they are
-    written out as a part; scoring adds the parts up. After the last pair, `seen` returns the counts from reading, and
+    `extractor` is one of `EXTRACTORS`, and `options` are its options. When the rules exceed `memory` bytes, they are
+    written as a part, and scoring adds up the parts. After the last pair, `seen` returns the counts from reading, and
     `keep` receives the extractor, which can read all pairs again.
 
     >>> import tempfile

@@ -17,7 +17,7 @@ NUMBERS = tuple(name for name, column in COLUMNS.items() if column.holds in ("fl
 
 @dataclass(frozen=True)
 class FoundRule:
-    """A rule as the table has it. `values` are its counts and probabilities, by column."""
+    """A rule of the table. `values` contains its counts and probabilities, by column."""
 
     lhs: str
     source: str
@@ -39,7 +39,7 @@ def find_rules(
     sides: Collection[tuple[str, str]] = (),
     most: int = 20,
 ) -> tuple[int, list[FoundRule]]:
-    """Find rules of the table `rules` (Parquet) that have these words. Returns their number and the most frequent.
+    """Find rules of the table `rules` (Parquet) with these words, and return their number and the most frequent ones.
 
     Words and variables are written as in the table, separated by blanks: `das [X,1]`. They must be adjacent in the
     rule. An empty side matches any side. With `whole`, a side must equal the given words. With `sides`, only rules with
@@ -87,7 +87,7 @@ def find_rules(
 
 
 def ill_formed_phrases(rules: PathLike) -> list[str]:
-    """The target phrases of a table (Parquet) whose dependency structures are ill-formed, sorted."""
+    """Return the target phrases of a table (Parquet) whose dependency structures are ill-formed, sorted."""
     import duckdb
     import pyarrow.parquet as pq
 
@@ -108,5 +108,5 @@ def ill_formed_phrases(rules: PathLike) -> list[str]:
 
 
 def _plain(word: str) -> str:
-    """A word of a rule's side as text has it."""
+    """Return a word of a rule's side as text has it."""
     return word[1:] if word.startswith("\\") and escaped_word(word[1:]) == word else word

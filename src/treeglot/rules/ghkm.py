@@ -23,7 +23,7 @@ from treeglot.syntax.formats import read_dependencies
 
 @dataclasses.dataclass(frozen=True)
 class GhkmOptions(Options):
-    """Which rules are taken from a forest and its translation. A limit of -1 is no limit."""
+    """Options that select the rules of a forest and its translation. A limit of -1 means no limit."""
 
     well_formed: bool = option(False, "cut only where the target's dependency structure is well-formed (c2d rules)")
     structure: bool = option(False, "keep the dependency structures of target sides, and their tags")
@@ -62,9 +62,9 @@ class GhkmOptions(Options):
             raise OptionError("structure is kept only of well-formed rules: set well_formed too", ("structure",))
 
     def check(self, table: str = "") -> None:
-        """Refuse dependencies of phrases for rules without them, and a file that is not there.
+        """Refuse dependencies of phrases for rules without them, and a missing file.
 
-        `table` is where a user finds the options, for the message.
+        `table` names the place of the options in the message.
         """
         path = self.phrase_dependencies
         if path is None:
@@ -106,7 +106,7 @@ def ghkm(pairs: Iterable[Pair], options: GhkmOptions, threads: int) -> Extractin
 
 
 def _phrase_trees(path: Path) -> list[Dependency]:
-    """The trees of phrases without crossing arcs. A phrase with a cycle, or a word without a head, has none."""
+    """Return the trees of phrases without crossing arcs. A phrase with a cycle, or a word without a head, has none."""
     found = []
     for number, tree in enumerate(read_dependencies(path), 1):
         if len(tree) and not tree.tags:

@@ -14,7 +14,7 @@ from treeglot.rules.extract import Extracting, extractor
 
 @dataclass(frozen=True)
 class HeadDependentsOptions(Options):
-    """Which rules are taken from a source dependency tree, its translation and their alignment."""
+    """Options that select the rules of a source dependency tree, its translation and their alignment."""
 
     max_phrase: int = option(7, "words of a bilingual phrase on either side (Xie et al. 2014)", least=1)
     max_variants: int = option(32, "ways to share out unaligned target words tried for a rule", least=1)
@@ -27,8 +27,8 @@ class HeadDependentsOptions(Options):
 def head_dependents(pairs: Iterable[Pair], options: HeadDependentsOptions, threads: int) -> Extracting:
     """Extract rules from the relations of source trees, and phrases.
 
-    A tree without words (a failed parse), with a cycle or with a missing head gives only phrases. A tree that is not
-    projective is made projective. The counts say how many there were.
+    A tree without words (a failed parse), with a cycle or with a missing head yields only phrases. A tree that is not
+    projective is made projective. The counts record how many there were.
     """
     found = collect(pairs)
     core = HeadDependentsExtractor(found.bitext, found.source_dependencies, options)

@@ -1,4 +1,4 @@
-"""Hiero's rules (Chiang 2007), plain, with categories from trees (Chiang 2010), or with dependency structures."""
+"""Rules of Hiero (Chiang 2007): plain, with categories from trees (Chiang 2010), or with dependency structures."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from treeglot.syntax.same_words import punctuation
 
 @dataclass(frozen=True)
 class HieroOptions(Options):
-    """Which rules are taken from a sentence pair.
+    """Options that select the rules of a sentence pair.
 
-    Defaults are those of Chiang (2010), table 2, for Chinese-English. A limit of -1 is no limit.
+    The defaults are those of Chiang (2010), table 2, for Chinese–English. A limit of -1 means no limit.
     """
 
     max_phrase: int = option(10, "source words of an initial phrase", least=1, unlimited=True)
@@ -41,17 +41,17 @@ class HieroOptions(Options):
     core: int = option(-1, "number of first sentence pairs that give rules with nonterminals", least=0, unlimited=True)
 
     def after(self, pairs: int) -> HieroOptions:
-        """The options for the pairs of a corpus after the first `pairs`."""
+        """Return the options for the pairs of a corpus after the first `pairs`."""
         return self if self.core == -1 else replace(self, core=max(0, self.core - pairs))
 
     def repeated(self, times: int) -> HieroOptions:
-        """The options for a corpus that has each pair `times` times."""
+        """Return the options for a corpus that has each pair `times` times."""
         return self if self.core == -1 else replace(self, core=self.core * times)
 
 
 @dataclass(frozen=True)
 class FuzzyOptions(HieroOptions):
-    """Which of Hiero's rules are taken, and how their phrases are labelled."""
+    """Options that select rules of Hiero, and define how their phrases are labelled."""
 
     nesting: bool = option(False, "use only phrases that do not cross each other")
     hard: bool = option(False, "make target categories part of the rules")
@@ -59,7 +59,7 @@ class FuzzyOptions(HieroOptions):
 
 @dataclass(frozen=True)
 class StructureOptions(HieroOptions):
-    """Which of Hiero's rules are taken, with structures on their target sides."""
+    """Options that select rules of Hiero with structures on their target sides."""
 
     strict: bool = option(True, "well-formed structures as Shen et al. (2008) define them; else as for c2d")
     ill_formed: bool = option(False, "take rules with ill-formed structures, too; the feature ill_formed counts them")
@@ -91,9 +91,9 @@ def fuzzy(pairs: Iterable[Pair], options: FuzzyOptions, threads: int) -> Extract
 def string_dependency(pairs: Iterable[Pair], options: StructureOptions, threads: int) -> Extracting:
     """Extract Hiero's rules whose target sides are well-formed dependency structures (Shen et al. 2008).
 
-    A phrase with an ill-formed target side is not a rule and does not fill a variable, unless `ill_formed` takes it.
-    Rules keep their structure, and the tags of their words as notes. Those with ill-formed phrases are marked. A tree
-    without words refuses all phrases of its pair, and a cycle refuses the phrases around it.
+    A phrase with an ill-formed target side is not a rule and does not fill a variable, unless `ill_formed` is set.
+    Rules keep their structure, and the tags of their words as notes. Rules with ill-formed phrases are marked. A tree
+    without words excludes all phrases of its pair, and a cycle excludes the phrases around it.
     """
     found = collect(pairs)
     trees = found.target_dependencies or DependencyBank()

@@ -26,8 +26,8 @@ LEAST = 1e-30  # a probability that features can have
 def seen_again(known: float, least: float, lone: float) -> float:
     """Estimate the probability of a rule after one more occurrence, without counts.
 
-    `least` is the smallest probability under the same condition: about what one occurrence is worth. If it is infinite,
-    the condition is new, and the probability is `lone`.
+    `least` is the smallest probability under the same condition, which is about the share of one occurrence. If it is
+    infinite, the condition is new, and the probability is `lone`.
 
     >>> seen_again(0.5, 0.25, 1.0)  # two of four before, three of five now
     0.6
@@ -37,17 +37,17 @@ def seen_again(known: float, least: float, lone: float) -> float:
 
 @dataclass(frozen=True)
 class LearntRule:
-    """A rule of a sentence pair. `known` says whether the table has it already."""
+    """A rule of a sentence pair. `known` tells whether the table already contains it."""
 
     correction: Correction
     known: bool
 
 
 class RuleLearner:
-    """Takes the rules of sentence pairs, one pair at a time, and gives them features like those of a table.
+    """Extracts the rules of sentence pairs, one pair at a time, and gives them features like those of a table.
 
-    `extractor` and `options` are those of the table; `max_scope` too, -1 for none. From hierarchical extractors it
-    takes only phrases, of up to `longest` source words.
+    `extractor`, `options` and `max_scope` (-1 for none) are those of the table. For hierarchical extractors, only
+    phrases of up to `longest` source words are extracted.
     """
 
     def __init__(self, table: RuleTable, extractor: str, options: Any, longest: int, max_scope: int = -1) -> None:
@@ -65,7 +65,7 @@ class RuleLearner:
         self.least = LeastProbabilities(table, *map(self.columns.get, PROBABILITIES))
 
     def rules(self, pair: Pair, **notes: str) -> list[LearntRule]:
-        """The rules of one pair, as corrections that add them. `notes` are their author, date and group."""
+        """Return the rules of one pair, as corrections that add them. `notes` contains their author, date and group."""
         text = self._extract(pair)
         table = self._small(text)
         rows = {name: _texts(buffers) for name, buffers in text.items()}
@@ -79,7 +79,7 @@ class RuleLearner:
         return out
 
     def _features(self, old: list[float] | None, least: Iterable[float]) -> tuple[tuple[str, float], ...]:
-        """The probabilities of a rule that is seen once more."""
+        """Return the probabilities of a rule that is seen once more."""
         lone = (self.least.lone_given_source, self.least.lone_given_target, 0.0)
         found = []
         for name, smallest, one in zip(PROBABILITIES, least, lone, strict=True):

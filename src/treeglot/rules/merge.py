@@ -28,7 +28,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Merged:
-    """The result of merging: the number of rules, and the corrections that a rule table cannot hold."""
+    """The result of merging: the number of rules, and the corrections that a rule table cannot represent."""
 
     rules: int
     left: tuple[Correction, ...]
@@ -79,7 +79,7 @@ def merge_corrections(rules: PathLike, corrections: Iterable[Correction], out: P
 
 
 def _is_empty(file: pq.ParquetFile, column: str) -> bool:
-    """Whether a column has no values."""
+    """Return whether a column has no values."""
     return all(batch[column].null_count == len(batch) for batch in file.iter_batches(ROWS, columns=[column]))
 
 
@@ -102,7 +102,7 @@ def _mergeable(
 
 
 def scope_of(source: str) -> int:
-    """The scope of a source side: the number of its free ends (Hopkins and Langmead 2010).
+    """Return the scope of a source side: the number of its free ends (Hopkins and Langmead 2010).
 
     >>> scope_of("[A,1] [B,2] c [D,3]"), scope_of("a [B,1] c")
     (3, 0)
@@ -160,7 +160,7 @@ def apply_corrections(
 
 
 def is_like(lhs: str, target: str | None, structure: str, correction: Correction) -> bool:
-    """Whether a correction concerns a rule of the same source side. Both are written as in rule tables."""
+    """Return whether a correction concerns a rule of the same source side. Both are written as in rule tables."""
     same = correction.lhs in ("", lhs) and correction.target in (None, target)
     return same and correction.structure in ("", structure)
 

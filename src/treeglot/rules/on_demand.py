@@ -1,7 +1,7 @@
-"""Rules on demand: an index of sentence pairs, from which the rules for a sentence are found when it arrives.
+"""Rules on demand: an index of sentence pairs, in which the rules for a sentence are found when it arrives.
 
-The folder holds `index-*.bin`, the pairs. Pairs that were added later have files of their own. `on_demand.json` names
-these files, and says how rules are sampled and scored.
+The folder contains the pairs as `index-*.bin`. Pairs that were added later have separate files. `on_demand.json` names
+these files, and defines how rules are sampled and scored.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ COLUMNS = tuple(RulesOnDemand.columns)
 
 @dataclass(frozen=True)
 class DemandOptions(Options):
-    """How much of the sentence pairs is looked at to find and score the rules for a sentence."""
+    """Options that limit how many sentence pairs are examined to find and score the rules for a sentence."""
 
     samples: int = option(300, "places of a source side's words that are looked at; 0: all", least=0)
     scanned: int = option(
@@ -54,7 +54,7 @@ EXACT = DemandOptions(0, 0, 0, 0)
 
 
 def check_options(extract: HieroOptions, score: ScoreOptions, compiling: CompileOptions) -> None:
-    """Refuse options that rules on demand do not have."""
+    """Refuse options that rules on demand do not support."""
     groups = {"extract": extract, "score": score, "compile": compiling}
     needing_all_rules = [f.name for f in dataclasses.fields(CompileOptions) if f.name != "features"]
     wanted: list[tuple[str, str, bool, str]] = [
@@ -161,7 +161,7 @@ def _copied(pairs: Iterable[Pair], builder: BitextBuilder, most: int) -> Iterato
 
 
 def open_rules(path: PathLike, demand: DemandOptions | None = None) -> RulesOnDemand:
-    """Open the rules on demand that `on_demand.json` describes. `demand` overrides how it samples."""
+    """Open the rules on demand that `on_demand.json` describes. `demand` overrides the sampling options."""
     return _rules_of(Path(path), *_open_indexes(Path(path)), demand)
 
 
@@ -205,7 +205,7 @@ def _indexed(bitext: Bitext, extract: HieroOptions) -> PairIndex:
 
 
 def read_facts(path: Path) -> Mapping[str, Any]:
-    """Read `on_demand.json`. It may name only files in its own folder."""
+    """Read `on_demand.json`. It can name only files in its own folder."""
     fields = {"indexes": list, "extract": dict, "score": dict, "features": list, "demand": dict, "discounts": dict}
     facts: Mapping[str, Any] = read_json(path, **fields)
     names = facts["indexes"]
@@ -226,10 +226,10 @@ def read_facts(path: Path) -> Mapping[str, Any]:
 
 
 def add_pairs(pairs: Iterable[Pair], path: PathLike) -> RulesOnDemand:
-    """Add sentence pairs to the indexes that `on_demand.json` names. Returns the rules on demand.
+    """Add sentence pairs to the indexes that `on_demand.json` names, and return the rules on demand.
 
-    A new index holds the pairs. It absorbs the last indexes that are no larger than itself, so that there are never
-    many. Discounts of smoothing stay as they are. Pairs that do not fit the other indexes are refused, and nothing
+    A new index contains the pairs. It absorbs the last indexes that are no larger than itself, so that there are never
+    many. The smoothing discounts do not change. Pairs that do not fit the other indexes are refused, and nothing
     changes.
     """
     new, folder = list(pairs), Path(path).parent

@@ -1,8 +1,8 @@
-"""Extraction in parts: machines extract rules from shards of a corpus. The counts equal those of the whole.
+"""Extraction in parts: machines extract rules from shards of a corpus. The counts equal those of the whole corpus.
 
 The driver reads the pairs once. It writes them as shards, and counts words and links. It also keeps the prologue: the
-first pairs that contain each label of a tree. Every part reads the prologue first, so all parts number words and labels
-alike.
+first pairs that contain each label of a tree. Every part reads the prologue first, so all parts use the same numbers
+for words and labels.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Shared:
     digest: str = ""  # of the program and of all of it that changes counts
 
     def with_keys(self, keys: Iterable[bytes]) -> Shared:
-        """The same, with the keys of labels in the order of the pairs."""
+        """Return the same data with the keys of labels in the order of the pairs."""
         given = dataclasses.replace(self, keys=tuple(keys))
         fixed = dataclasses.replace(given, folder=Path(), threads=1, memory=0)
         content = pickle.dumps((program(), fixed))
@@ -64,7 +64,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Counted:
-    """A part of the counts: its numbers of tallies and rows, and the counts of its pairs."""
+    """A part of the counts: the number of its tallies and rows, and the counts of its pairs."""
 
     key: str
     tallies: int
@@ -85,11 +85,11 @@ def extract_in_parts(
     shard: int | None = None,
     report: Callable[[str], None] = lambda line: None,
 ) -> Extraction:
-    """Take the rules of `pairs` in shards of PAIRS or `shard` pairs. Scoring gives the same table as with `extract`.
+    """Extract the rules of `pairs` in shards of PAIRS or `shard` pairs. Scoring gives the same table as with `extract`.
 
-    `folder` must be the same on all machines of the engine. Parts that an earlier run finished there are kept if they
-    were made by the same program of the same pairs, options and words. `threads` and `memory` are those of one machine;
-    the parts that it makes at once share them. The other arguments are those of `extract`.
+    `folder` must be the same on all machines of the engine. Finished parts of an earlier run are kept if program,
+    pairs, options and words are the same. `threads` and `memory` apply to one machine, and the parts that it processes
+    at once share them. The other arguments are those of `extract`.
     """
     adapter, options = find_extractor(extractor, options)
     # Machines of an engine work in other folders.
@@ -160,7 +160,7 @@ def _read(pairs: Iterable[Pair], folder: Path, size: int) -> tuple[list[Shard], 
 
 
 def _extractor(shared: Shared, pairs: list[Pair], first: int = 0) -> Extracting:
-    """The extractor of a part: the prologue's pairs come before its own."""
+    """Return the extractor of a part: the prologue's pairs come before its own."""
     adapter, options = find_extractor(shared.extractor, shared.options)
     if hasattr(options, "after"):
         options = options.after(first - len(shared.prologue))
@@ -175,7 +175,7 @@ def _extractor(shared: Shared, pairs: list[Pair], first: int = 0) -> Extracting:
 
 
 def find_keys(shared: Shared, shard: Shard) -> list[bytes]:
-    """The keys of the labels of a shard's pairs, in order."""
+    """Return the keys of the labels of a shard's pairs, in order."""
     core = _extractor(shared, shard.load(shared.folder), shard.first).core
     core.find_keys(len(shared.prologue), shared.threads)
     return core.keys
@@ -214,7 +214,7 @@ def _files(folder: Path, number: int) -> Iterator[Path]:
 
 
 def _counted(marker: Path, key: str) -> Counted | None:
-    """The finished part with this key, or None."""
+    """Return the finished part with this key, or None."""
     try:
         found = Counted(**read_json(marker, key=str, tallies=int, rows=int, counts=dict))
     except (OSError, ValueError, TypeError):
@@ -223,7 +223,7 @@ def _counted(marker: Path, key: str) -> Counted | None:
 
 
 def _complete(marker: Path, part: Counted) -> bool:
-    """Whether all files of a finished part exist."""
+    """Return whether all files of a finished part exist."""
     first = int(marker.stem.partition("-")[2]) * TALLIES
     names = (f"counts-{first + i:04}-{file}.parquet" for i in range(part.tallies) for file in range(FILES))
     return all((marker.parent / name).is_file() for name in names)

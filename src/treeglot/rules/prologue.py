@@ -1,4 +1,4 @@
-"""Pairs that make extractors number the labels of parses as the whole corpus would."""
+"""Pairs that make extractors number the labels of parses in the same way as the whole corpus."""
 
 from __future__ import annotations
 
@@ -37,12 +37,15 @@ class Prologue:
             self._sources.see(pair.source_dependency)
 
     def pairs(self, source_words: list[str]) -> list[Pair]:
-        """The pairs. The pair of source dependencies is artificial, because rules have a label for every head word."""
+        """Return the pairs.
+
+        The pair of source dependencies is artificial, because rules have a label for every head word.
+        """
         return [*self._pairs, *self._sources.pairs(source_words)]
 
 
 def _labels(value: Tree | ParseForest | Dependency) -> list[str]:
-    """The labels that extractors number. Words that are only children do not count."""
+    """Return the labels that extractors number. Words that are only children do not count."""
     if isinstance(value, Dependency):
         return value.tags or []
     if isinstance(value, ParseForest):
@@ -61,7 +64,7 @@ class _SourceDependencies:
         self._most = 0  # dependents of a word
 
     def see(self, tree: Dependency) -> None:
-        """Read the next tree. Trees with cycles or missing heads give no rules; crossing arcs are made projective."""
+        """Read the next tree. Trees with cycles or missing heads yield no rules. Crossing arcs are made projective."""
         if not len(tree) or (tree.heads == Dependency.NO_HEAD).any() or tree.cycle():
             return
         if not tree.is_projective():
@@ -72,7 +75,7 @@ class _SourceDependencies:
         self._most = max(self._most, int(dependents.max()))
 
     def pairs(self, source_words: list[str]) -> list[Pair]:
-        """A pair without links. Each head word has a dependent, the last one has the most, and roots follow."""
+        """Return a pair without links. Each head word has a dependent, the last one has the most, and roots follow."""
         if not self._tags:
             return []
         words: list[str] = []

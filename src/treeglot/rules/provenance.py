@@ -25,7 +25,7 @@ class Example:
     target_marks: tuple[int, ...]
 
     def lines(self, mark: str = "*") -> tuple[str, str]:
-        """Both sides as text, with `mark` around the found words.
+        """Return both sides as text, with `mark` around the found words.
 
         >>> Example(1, ("das", "Haus"), ("the", "house"), (1,), (1,)).lines()
         ('das *Haus*', 'the *house*')
@@ -57,11 +57,11 @@ class Provenance:
         return _core.Provenance.open(os.fspath(self._path))
 
     def count(self, rule: int) -> int:
-        """The number of sentence pairs that a rule comes from."""
+        """Return the number of sentence pairs that a rule comes from."""
         return self.examples(rule, 0).pairs
 
     def examples(self, rule: int, most: int = 3) -> Concordance:
-        """The first pairs that a rule comes from, with its words marked. Rules from corrections have none."""
+        """Return the first pairs that a rule comes from, with its words marked. Rules of corrections have none."""
         origin, _ = self.table.origin(rule)
         if origin is None:
             return Concordance(0, ())
@@ -69,7 +69,7 @@ class Provenance:
         return Concordance(number, tuple(self._example(pair, *self._marks(origin, pair)) for pair in pairs))
 
     def find(self, source: Sequence[str] = (), target: Sequence[str] = (), most: int = 10) -> Concordance:
-        """The pairs that have these words in a row on their sides. An empty side matches any."""
+        """Return the pairs that contain these words in a row on their sides. An empty side matches any."""
         if not source and not target:
             raise UsageError("no words to look for; expected some of the source or the target side")
         number, hits = self.core.find(list(source), list(target), most)
@@ -77,7 +77,7 @@ class Provenance:
         return Concordance(number, tuple(found))
 
     def find_rule(self, source: str, target: str, most: int = 10) -> Iterator[tuple[int, Concordance]]:
-        """The rules with these sides, written as `das [X,1]` and `the [X,1]`, with their examples."""
+        """Yield the rules with these sides, written as `das [X,1]` and `the [X,1]`, with their examples."""
         for rule in _core.find_rules(self.table, source, target):
             yield rule, self.examples(rule, most)
 

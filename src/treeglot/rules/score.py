@@ -1,4 +1,4 @@
-"""Counting and scoring: the rule table, a Parquet file, from the counts of an extraction."""
+"""Counting and scoring: creates the rule table, a Parquet file, from the counts of an extraction."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def score_rules(
     memory: int = MEMORY,
     engine: Engine | None = None,
 ) -> int:
-    """Score the rules of an extraction and write them to `path`. Returns the number of rules."""
+    """Score the rules of an extraction, write them to `path`, and return the number of rules."""
     engine = engine or DuckDB(threads, memory, Path(path).parent)
     return _score(extraction, path, options or ScoreOptions(), engine, lambda codes, rows: None)
 
@@ -55,14 +55,15 @@ def make_tables(
     stream: bool = False,
     machines: Engine | None = None,
 ) -> tuple[int, Compiled]:
-    """Do what `score_rules` and `compile_table` do, in one pass. Also returns the number of scored rules.
+    """Score and compile rules in one pass, like `score_rules` and `compile_table`. Also return the number of scored
+    rules.
 
-    The compiled table is made of rules' codes, so their text is written but never parsed. Frequent words are known only
-    after all rules are scored, so compiling with them reads the rule table. With `keep`, both tables have only rules
-    whose source sides it keeps, with the scores that they have among all rules. Compiling takes about `memory` bytes;
-    the rest goes through the disk. With `stream`, the engine keeps its memory while it compiles. Otherwise all scores
-    are read first; they take few bytes per rule. With `machines`, tasks compile a large table in shards from the rule
-    table. They must see the folder of both.
+    The compiled table is built from the codes of rules, so their text is written but never parsed. Frequent words are
+    known only after all rules are scored, so compiling with them reads the rule table. With `keep`, both tables contain
+    only rules whose source sides it keeps, with their scores among all rules. Compiling takes about `memory` bytes; the
+    rest goes to disk. With `stream`, the engine keeps its memory while it compiles. Otherwise, all scores are read
+    first; they take few bytes per rule. With `machines`, tasks compile a large table in shards from the rule table.
+    They must see the folder of both.
     """
     sharded = machines if extraction.facts["rows"] > table_shards.SHARD else None
     if compiling.words or sharded is not None:
@@ -134,7 +135,7 @@ def _score(
 
 
 def table_schema() -> pa.Schema:
-    """The columns of a rule table."""
+    """Return the columns of a rule table."""
     import pyarrow as pa
 
     types = {"text": "string"}  # the others are called as Arrow calls them
@@ -147,7 +148,7 @@ def table_schema() -> pa.Schema:
 
 
 def with_counts(scored: Iterator[pa.RecordBatch], files: Iterable[Path]) -> Iterator[pa.RecordBatch]:
-    """Join scored rows with the rows of the counts that they refer to. Both are sorted."""
+    """Join scored rows with the rows of the counts that they refer to. Both inputs are sorted."""
     import pyarrow as pa
 
     held: list[pa.RecordBatch] = []

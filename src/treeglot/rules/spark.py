@@ -1,4 +1,4 @@
-"""Apache Spark as an engine: scoring's statements and extraction in parts on a cluster. Only this file uses pyspark."""
+"""Apache Spark as an engine: runs scoring and extraction in parts on a cluster. Only this file uses pyspark."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Spark:
         return self._session
 
     def check(self) -> None:
-        """Refuse to go on without pyspark, Java or the master. This runs before the work begins."""
+        """Refuse to continue without pyspark, Java or the master. This check runs before the work begins."""
         check_pyspark()
         check_java()
         check_master(self.master)
@@ -73,8 +73,9 @@ class Spark:
     def run(self, files: Mapping[str, Sequence[Path]], statements: Sequence[Statement]) -> Iterator[pa.RecordBatch]:
         """Run the statements, and yield the rows of the last.
 
-        Each statement writes its rows to files, and those after it read them. So Spark can delete what it has shuffled
-        before: a frame that it persists would hold on to it. The rows of a statement go when no other reads them.
+        Each statement writes its rows to files, and later statements read them. So Spark can delete its earlier
+        shuffles; a persisted frame would keep them. The rows of a statement are deleted when no other statement reads
+        them.
         """
         import pyarrow.parquet as pq
 
@@ -104,7 +105,7 @@ class Spark:
             shutil.rmtree(folder, ignore_errors=True)
 
     def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
-        """The values of `function(shared, item)` for each item, in order. Each item is a task."""
+        """Return the values of `function(shared, item)` for each item, in order. Each item is a task."""
         session = self.session
         with self._naming_errors("running tasks"):
             given = session.sparkContext.broadcast((shared, list(items)))
@@ -118,13 +119,13 @@ class Spark:
         return [pickle.loads(found[i]["value"]) for i in range(len(items))]
 
     def calls_at_once(self) -> int:
-        """How many tasks run at once in one executor: its cores, divided by those of a task."""
+        """Return how many tasks run at once in one executor: its cores, divided by the cores of a task."""
         conf = self.session.sparkContext.getConf()
         cores = int(conf.get("spark.executor.cores", "0")) or self._executor_cores()
         return max(1, cores // int(conf.get("spark.task.cpus", "1")))
 
     def _executor_cores(self) -> int:
-        """The cores of an executor if no setting names them."""
+        """Return the cores of an executor if no setting names them."""
         context = self.session.sparkContext
         if local := re.fullmatch(r"local(?:\[(\d+|\*)(?:,\d+)?\])?", self.master):
             return (os.cpu_count() or 1) if local[1] == "*" else int(local[1] or 1)
@@ -214,7 +215,7 @@ def said(text: str, master: str) -> str:
 
 
 def check_pyspark() -> None:
-    """Refuse to go on without pyspark and its dependencies."""
+    """Refuse to continue without pyspark and its dependencies."""
     for name in ("pyspark", "pandas"):
         if find_spec(name) is None:
             raise UsageError(f"--engine spark: there is no {name}; {INSTALL_PYSPARK}")
@@ -236,7 +237,7 @@ def check_java() -> None:
 
 
 def check_master(master: str) -> None:
-    """Refuse an invalid master, and a standalone one that does not answer. Spark itself would retry for minutes."""
+    """Refuse an invalid master, and a standalone master that does not answer. Spark itself would retry for minutes."""
     if not re.fullmatch(r"local(\[[\d*]+(,\d+)?\])?|local-cluster\[\d+,\d+,\d+\]|spark://.*|k8s://.+|yarn", master):
         raise UsageError(f"--master is {master!r}; expected {MASTERS}")
     if not master.startswith("spark://"):
@@ -255,5 +256,8 @@ def check_master(master: str) -> None:
 
 
 def _path(path: Path) -> str:
-    """A path for Spark to read, with pattern characters escaped. Spark takes a URI as it is, so nothing is quoted."""
+    """Return a path for Spark to read, with pattern characters escaped.
+
+    Spark takes a URI as it is, so nothing is quoted.
+    """
     return "file:" + re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path.resolve()))

@@ -1,4 +1,4 @@
-"""The statements that add up, score and prune counted rules. docs/rules.md explains them one by one."""
+"""The SQL statements that add up, score and prune counted rules. docs/rules.md explains each of them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ GOOD_TURING_MOST = 5  # occurrences beyond which counts are taken as they are (K
 class Column:
     """A column of the rule table: its type, and the SQL that computes it.
 
-    In the SQL, `r` has the counts of a rule, and `s` and `t` have those of its source and target side. `{root}` is
-    P(rule | left-hand side) if the extraction has roots, else null. A column without SQL is text made from a rule's
-    code.
+    In the SQL, `r` contains the counts of a rule, and `s` and `t` contain those of its source and target side. `{root}`
+    is P(rule | left-hand side) if the extraction has roots, and otherwise null. A column without SQL is text made from
+    a rule's code.
     """
 
     holds: str  # "text", or a type as Arrow calls it
@@ -56,7 +56,7 @@ COPIED = tuple(name for name, column in COLUMNS.items() if column.sql == f"r.{na
 
 @dataclass(frozen=True)
 class ScoreOptions(Options):
-    """How counted rules are scored, and which of them are kept."""
+    """Options for scoring counted rules, and for dropping some of them."""
 
     smoothing: Literal["none", "good-turing", "kneser-ney"] = option("none", "of both conditional probabilities")
     min_occurrences: int = option(1, "times a rule must have been seen", least=0)
@@ -73,14 +73,15 @@ def scoring(
     apart: bool = False,
     occurrence_parts: int = 1,
 ) -> list[Statement]:
-    """The statements that score `counts`, with `parts` rows or more for a rule; the last gives the rows of the table.
+    """Return the statements that score `counts`, which has one or more rows for a rule. The last one yields the table.
 
-    With one part, a row of the counts is a rule: the last statement gives its number, `row`, and what is computed of
-    it. Codes and `COPIED` columns stay in the counts. Carrying them through joins and a sort takes time and memory.
+    With one part, each row of the counts is a rule. The last statement then yields the number of the row, `row`, and
+    the computed columns. Codes and `COPIED` columns stay in the counts, because carrying them through joins and a sort
+    takes time and memory.
 
-    With `labels` a rule has its most frequent labels, with `roots` a probability given its left-hand side. With `apart`
-    the target sides of phrases (left-hand side X, label 0) are counted apart from those of other rules. With several
-    parts, occurrences are counted in `occurrence_parts`, and rounded.
+    With `labels`, a rule has its most frequent labels. With `roots`, it has a probability given its left-hand side.
+    With `apart`, the target sides of phrases (left-hand side X, label 0) are counted separately from those of other
+    rules. With several parts, occurrences are counted in `occurrence_parts`, and rounded.
 
     >>> [statement.name for statement in scoring(ScoreOptions())]
     ['sources', 'targets', 'best', 'rules']
@@ -149,7 +150,7 @@ def scoring(
 
 
 def discounting(smoothing: str, parts: int = 1) -> list[Statement]:
-    """The statements whose last gives the one row of discounts that `scoring` smooths with.
+    """Return the statements whose last gives the one row of discounts that `scoring` smooths with.
 
     >>> [statement.name for statement in discounting("kneser-ney", parts=2)]
     ['added', 'most_alignment', 'summed', 'discounts']
@@ -226,7 +227,7 @@ class _Smoothing:
         return "CROSS JOIN discounts d " if self.discounts else ""
 
     def probability(self, given: str, side: str) -> str:
-        """P(side | given)."""
+        """Return the SQL of P(side | given)."""
         back = f" + {given}.lost / {given}.count * ({side}.rules / d.rules)" if self.shared else ""
         return f"{self.kept} / {given}.count{back}"
 
@@ -268,11 +269,11 @@ def _smoothing(name: str, counts: str) -> _Smoothing:
 
 
 def significance() -> str:
-    """-ln p of Fisher's exact test (Johnson et al. 2007) over occurrences, as SQL.
+    """Return the SQL of -ln p by Fisher's exact test (Johnson et al. 2007) over occurrences.
 
-    Of `n` occurrences in all, `s` have the source side, `t` the target side and `r` both. The tail of the
-    hypergeometric distribution is bounded by its first term times a geometric series. Rules seen as often as their
-    rarer side have one term, so the bound is exact for them. For rules seen once it is ln n.
+    Among `n` occurrences in total, `s` have the source side, `t` the target side and `r` both. The tail of the
+    hypergeometric distribution is bounded by its first term times a geometric series. If a rule occurs as often as its
+    rarer side, there is one term, so the bound is exact. For rules seen once, it is ln n.
     """
     r, s, t, n = "r.occurrences", "s.occurrences", "t.occurrences", "n.n"
     first = (

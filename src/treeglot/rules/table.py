@@ -1,4 +1,4 @@
-"""The compiled table: what the decoder maps into memory, made from a rule table."""
+"""The compiled table: the file that the decoder maps into memory, made from a rule table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PROBABILITIES = ("p_", "lex_")  # prefixes of columns whose natural logarithms a
 
 @dataclass(frozen=True)
 class CompileOptions(Options):
-    """Which parts of a rule table become features of the compiled table."""
+    """Options that select which parts of a rule table become features of the compiled table."""
 
     features: tuple[str, ...] = option(
         ("p_target_given_source", "p_source_given_target", "lex_target_given_source", "lex_source_given_target"),
@@ -61,7 +61,7 @@ class CompileOptions(Options):
         return self.word_pairs > 0 or self.unlinked > 0
 
     def check(self, numbers: Collection[str], text: Collection[str]) -> None:
-        """Refuse columns that a rule table with these columns of numbers and of text does not have.
+        """Refuse columns that a rule table with these numeric and text columns lacks.
 
         >>> CompileOptions(features=("count", "source")).check(["count"], ["source", "lhs"])
         Traceback (most recent call last):
@@ -90,14 +90,14 @@ class Compiled:
 
 
 class TableMaker:
-    """Makes a compiled table from batches of rows of a rule table. `file` is the origin of the rows."""
+    """Builds a compiled table from batches of rows of a rule table. `file` is the origin of the rows."""
 
     def __init__(
         self, options: CompileOptions, schema: pa.Schema, file: str, path: PathLike, memory: int = MEMORY, row: int = 1
     ) -> None:
-        """`schema` has the columns of the rows. The table is written to `path`; beside it, data beyond `memory`.
+        """Create a builder. `schema` has the columns of the rows.
 
-        Messages call the first row `row`.
+        The table is written to `path`, and data beyond `memory` to files beside it. Messages call the first row `row`.
         """
         import pyarrow as pa
 
@@ -129,13 +129,13 @@ class TableMaker:
         return list(dict.fromkeys([*self.text_columns, *self.feature_columns]))
 
     def know_words(self, source: list[str], target: list[str]) -> None:
-        """Set the most frequent words, in order. Features of rules name them."""
+        """Set the most frequent words, in order. Some features name these words."""
         pairs, alone = self.options.word_pairs, self.options.unlinked
         unlinked = (source[:alone], target[:alone]) if alone else None
         self.builder.expand(self.options.shapes, source[:pairs], target[:pairs], unlinked)
 
     def know_codes(self, source_words: list[str], target_words: list[str], labels: list[str]) -> None:
-        """Give the words and labels for the numbers in codes."""
+        """Set the words and labels for the numbers in codes."""
         self.builder.know_codes(source_words, target_words, labels)
 
     def add(self, batch: pa.RecordBatch, codes: Sequence[Buffers] = ()) -> None:
@@ -156,7 +156,10 @@ class TableMaker:
         return Compiled(rules, self.left_out, too_wide, crossing, size, spilled)
 
     def _text(self, batch: pa.RecordBatch, column: str, always: bool = False) -> Buffers:
-        """A column of strings. An absent one, or one of nulls alone, has no rows unless it must have text `always`."""
+        """Return a column of strings.
+
+        An absent column, or one of nulls alone, has no rows unless it must have text `always`.
+        """
         import pyarrow as pa
 
         if column not in batch.schema.names:
@@ -173,7 +176,7 @@ class TableMaker:
 def compile_table(
     rules: PathLike, path: PathLike, options: CompileOptions | None = None, *, memory: int = MEMORY
 ) -> Compiled:
-    """Compile the rule table `rules` (Parquet) into `path`. Rules beyond `memory` bytes are sorted on disk, beside it.
+    """Compile the rule table `rules` (Parquet) into `path`. Rules beyond `memory` bytes are sorted on disk beside it.
 
     The table does not depend on `memory`.
     """
@@ -190,7 +193,7 @@ def compile_table(
 
 
 def frequent_words(rules: PathLike, number: int) -> tuple[list[str], list[str]]:
-    """The source and target words that most often make up a rule alone, as the rule table `rules` has it."""
+    """Return the source and target words that most often form a rule alone in the rule table `rules`."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
@@ -208,7 +211,7 @@ def frequent_words(rules: PathLike, number: int) -> tuple[list[str], list[str]]:
 
 
 def no_rows() -> Buffers:
-    """Buffers of a column without texts."""
+    """Return the buffers of a column without texts."""
     return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)
 
 
@@ -224,9 +227,9 @@ def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def open_table(path: PathLike, verify: bool = True, wait: bool = True) -> RuleTable:
-    """Map a compiled table. A damaged one raises `FormatError`. Without `verify` its bytes are trusted.
+    """Map a compiled table. A damaged table raises `FormatError`. Without `verify`, its bytes are trusted.
 
-    `wait=False` opens a large table at once. What is used is then verified when it is used.
+    `wait=False` opens a large table at once. Blocks are then verified when they are used.
     """
     return RuleTable.open(str(Path(path)), opening(verify, wait))
 

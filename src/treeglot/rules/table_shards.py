@@ -1,9 +1,9 @@
-"""A compiled table made in shards: an engine's tasks sort the rules and compile ranges of them, which are joined here.
+"""Compiles a table in shards: tasks of an engine sort rules and compile ranges, which are joined here.
 
-The rows of the rule table number words, labels and features in the order in which they have them. The table is sorted
-by these numbers. So tasks survey ranges of rows first. Then they sort them by the numbers of the whole, and write them
-in pieces: one for each range of the table. Other tasks merge the pieces of a range, and compile it. Ranges begin with
-different symbols, and so share no node of the trie but its root. Joining them copies bytes.
+Words, labels and features are numbered in the order of the rule table's rows, and the table is sorted by these numbers.
+So tasks first survey ranges of rows. Then they sort the ranges by the numbers of the whole table, and write one piece
+for each range of the table. Other tasks merge the pieces of a range, and compile it. Ranges begin with different
+symbols, so they share only the root of the trie. Joining them copies bytes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class RowRange:
 
 @dataclass(frozen=True)
 class Piece:
-    """Rules of a range of the table: words of a file between two places."""
+    """Rules of a range of the table: the words of a file between two places."""
 
     file: Path
     begin: int
@@ -94,11 +94,11 @@ def compile_in_shards(
     memory: int = MEMORY,
     shards: int | None = None,
 ) -> Compiled:
-    """Compile the rule table `rules` (Parquet) into `path`, as `compile_table` does, by the tasks of an engine.
+    """Compile the rule table `rules` (Parquet) into `path`, like `compile_table`, with the tasks of an engine.
 
-    All machines must see the folder of `path`: sorted rules and the parts of the table are in it until they are joined.
-    `memory` is that of one executor, and the tasks that it runs at once share it. Tasks read SHARD rows, or as many as
-    make `shards` or MOST_SHARDS shards. The table depends on neither.
+    All machines must see the folder of `path`. Until they are joined, sorted rules and parts of the table are stored
+    there. `memory` applies to one executor, and the tasks that it runs at once share it. Tasks read SHARD rows, or as
+    many as needed for `shards` or MOST_SHARDS shards. The table depends on neither.
     """
     import pyarrow.parquet as pq
 
@@ -142,13 +142,13 @@ def survey_rows(shared: Shared, rows: RowRange) -> Surveyed:
 
 
 def sort_rows(shared: Numbered, rows: RowRange) -> list[int]:
-    """Sort the rules of a range of rows, and write them. Returns where the pieces of parts begin, and the end."""
+    """Sort the rules of a range of rows, write them, and return where the pieces of parts begin, and the end."""
     builder = _add_rows(shared, rows).builder
     return builder.write_run(os.fspath(_run(shared.folder, rows.number)), list(shared.begins))
 
 
 def compile_part(shared: Numbered, part: TablePart) -> int:
-    """Compile a range of the table. Returns the size of its file."""
+    """Compile a range of the table, and return the size of its file."""
     builder = RuleTableBuilder(list(shared.options.features), shared.memory, os.fspath(shared.folder))
     builder.add_facts(shared.facts)
     try:
@@ -178,7 +178,7 @@ def _add_rows(shared: Shared, rows: RowRange) -> TableMaker:
 
 
 def _batches(file: pq.ParquetFile, rows: RowRange, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    """The rows of a range."""
+    """Yield the rows of a range."""
     first = 0  # row of the group
     for group in range(file.metadata.num_row_groups):
         end = first + file.metadata.row_group(group).num_rows

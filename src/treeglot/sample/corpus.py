@@ -45,7 +45,7 @@ class SamplePair:
 
 
 def read_pairs(pairs: int = PAIRS) -> list[SamplePair]:
-    """The first sentence pairs, all different on either side.
+    """Return the first sentence pairs. No sentence occurs twice on either side.
 
     >>> pair = read_pairs(3)[0]
     >>> len(pair.source) == len(pair.source_dependency)
@@ -109,9 +109,9 @@ FILES: dict[str, tuple[str, Callable[[SamplePair], Any]]] = {
 
 
 def write_corpus(directory: PathLike, pairs: int = PAIRS) -> dict[str, int]:
-    """Write the first `pairs` into `directory`, which is made if needed. Returns the pairs of each part.
+    """Write the first `pairs` into `directory`, which is created if needed, and return the pairs of each part.
 
-    Beyond the PAIRS of the corpus, `train` has its own pairs again with other nouns and names, and no forests.
+    Beyond the PAIRS of the corpus, `train` repeats its own pairs with other nouns and names, and without forests.
     """
     own = read_pairs(min(pairs, PAIRS))
     parts, more = split(own), max(0, pairs - PAIRS)

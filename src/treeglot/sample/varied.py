@@ -1,4 +1,4 @@
-"""Makes any number of sentence pairs like those of the sample corpus: its pairs with other nouns and names."""
+"""Creates any number of sentence pairs like those of the sample corpus, by replacing nouns and names."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class _Template:
 def varied(
     pairs: Sequence[SamplePair], formats: Mapping[str, str], records: Callable[[SamplePair], Sequence[str]]
 ) -> Iterator[list[str]]:
-    """Endless records of varied pairs, the same ones every time: one for each file.
+    """Yield records of varied pairs without end, the same in every run, with one record for each file.
 
-    `formats` has the format of each file by its suffix, and `records` gives what the files have of a pair.
+    `formats` maps the suffix of each file to its format, and `records` returns the content of a pair for the files.
     """
     places = [_places(pair) for pair in pairs]
     known: dict[Kind, dict[tuple[str, str], None]] = {}
@@ -58,7 +58,7 @@ def varied(
 
 
 def _places(pair: SamplePair) -> dict[tuple[int, int], Kind]:
-    """The places for other nouns: words that have each other as their only link. In source order."""
+    """Return the places for other nouns: words that have each other as their only link. In source order."""
     links = sorted(pair.alignment)
     sources, targets = [i for i, _ in links], [j for _, j in links]
     found: dict[tuple[int, int], Kind] = {}
@@ -84,6 +84,6 @@ def _template(formats: Mapping[str, str], records: Sequence[str], places: Mappin
 
 
 def _with_places(record: str, word: re.Pattern[str], places: Collection[int]) -> str:
-    """The record with `%s` for the words at these places."""
+    """Return the record with `%s` for the words at these places."""
     number = count()
     return word.sub(lambda found: found[1] + ("%s" if next(number) in places else found[2]), record)

@@ -77,7 +77,7 @@ def _join(parts: list[Category | str], text: str) -> Category:
 
 
 def argument_depends(text: str, slot: int, word: str = "") -> bool:
-    """Whether the argument in a slot of a word's category depends on the word. Otherwise the word depends on it.
+    """Return whether the argument in a slot of a word's category depends on the word. Otherwise the word depends on it.
 
     Slots count from the innermost argument. A modifier X/X or X\\X depends on its first slot, the word that it
     modifies. A determiner depends on its noun, and an auxiliary on its verb. All other arguments depend on the word.
@@ -97,7 +97,7 @@ def argument_depends(text: str, slot: int, word: str = "") -> bool:
 
 
 def _slots(category: Category) -> list[tuple[Category, bool]]:
-    """The functions whose arguments fill the slots, from the first on, and whether they depend on these."""
+    """Return the functions whose arguments fill the slots, from the first on, and whether they depend on these."""
     out: list[tuple[Category, bool]] = []
     rest: Category | None = category
     while rest is not None and rest.result is not None and rest.argument is not None:

@@ -14,10 +14,10 @@ _TABLE = HeadStyle()
 
 
 def to_dependency(tree: Tree, heads: HeadTable, style: HeadStyle = _TABLE) -> Dependency:
-    """The dependency tree of a constituency tree: one root, projective, tags from the words' parents.
+    """Return the dependency tree of a constituency tree: one root, projective, tags from the words' parents.
 
-    Tags lose their functional parts (`NN-SB` is `NN`); the empty tree, a failed parse, gives a `Dependency` without
-    words. `style` says where to depart from the table.
+    Tags lose their functional parts (`NN-SB` becomes `NN`). The empty tree, a failed parse, becomes a `Dependency`
+    without words. `style` defines where to depart from the table.
 
     >>> from treeglot.syntax import heads
     >>> tree = Tree.parse("(S (NP (NNP Bush)) (VP (VBD held) (NP (DT a) (NN talk)) (PP (IN with) (NP (NNP Sharon)))))")
@@ -30,7 +30,7 @@ def to_dependency(tree: Tree, heads: HeadTable, style: HeadStyle = _TABLE) -> De
 
 
 def to_dependencies(trees: Iterable[Tree], heads: HeadTable, style: HeadStyle = _TABLE) -> list[Dependency]:
-    """`to_dependency` of many trees, in the core and without the interpreter lock.
+    """Convert many trees like `to_dependency`, in the core and without the interpreter lock.
 
     >>> from treeglot.syntax import heads
     >>> trees = [Tree.parse("(IP (NP (PN 我)) (VP (VV 来) (AS 了)))"), Tree()]

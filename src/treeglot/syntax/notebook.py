@@ -1,4 +1,4 @@
-"""How values show themselves in a notebook."""
+"""Displays values in a notebook."""
 
 from __future__ import annotations
 

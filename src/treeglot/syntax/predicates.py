@@ -1,4 +1,4 @@
-"""Predicate-argument structures as Enju gives them, turned into dependencies between words (the s2d page)."""
+"""Converts the predicate-argument structures of Enju to dependencies between words (the s2d page)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Phrase", "PredicateSentence", "Token", "predicate_arcs"]
 
 @cache
 def predicate_arcs() -> Mapping[str, tuple[tuple[str, str], ...]]:
-    """The mapping table: for each type of predicate its arcs (dependent, head), by `pred`, `arg1` … and `mod`.
+    """Return the mapping table: for each type of predicate its arcs (dependent, head), by `pred`, `arg1` … and `mod`.
 
     >>> predicate_arcs()["conj_arg12"]
     (('arg2', 'pred'), ('pred', 'arg1'))
@@ -44,7 +44,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Phrase:
-    """A constituent: which of its children is the head, by syntax and by meaning."""
+    """A constituent with its syntactic and its semantic head child."""
 
     head: str
     semantic_head: str
@@ -59,12 +59,12 @@ class PredicateSentence:
     tops: list[str] = field(default_factory=list)  # constituents that are in no other, the widest first
 
     def head_word(self, id: str, semantic: bool = False) -> int | None:
-        """The position of the word that a constituent's heads lead to; None if they lead nowhere."""
+        """Return the position of the word that a constituent's heads lead to; None if they lead nowhere."""
         places = {token.id: place for place, token in enumerate(self.tokens)}
         return _follow(id, self.phrases, places, semantic)
 
     def to_dependency(self, semantic: bool = False) -> tuple[Dependency, list[str]]:
-        """Convert to dependencies over syntactic or semantic heads. Also returns the types that the table lacks."""
+        """Convert to dependencies over syntactic or semantic heads, and also return the types that the table lacks."""
         places = {token.id: place for place, token in enumerate(self.tokens)}
         table = predicate_arcs()
         arcs, unknown = [], []

@@ -19,7 +19,7 @@ ESCAPES = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{",
 
 
 def difference(parsed: Sequence[str], words: Sequence[str], text: str) -> str:
-    """Describe how the words of a parse differ from those of `text`, except for case and escaped brackets, if they do.
+    """Describe how the words of a parse differ from those of `text`, ignoring case and escaped brackets.
 
     >>> difference(["The", "-LRB-", "old"], ["the", "(", "new"], "dev.en")
     "word 3 is 'old'; in dev.en it is 'new'"
@@ -42,7 +42,7 @@ def _plain(word: str) -> str:
 
 
 def punctuation(words: Sequence[str]) -> npt.NDArray[np.uint8]:
-    """Which words consist of punctuation: by Unicode, and as treebanks write quotes and brackets.
+    """Return which words consist of punctuation: by Unicode, and as treebanks write quotes and brackets.
 
     >>> punctuation(["a", "。", "...", "'s", "``", "-LRB-"])
     array([0, 1, 1, 0, 1, 1], dtype=uint8)

@@ -1,4 +1,4 @@
-"""Text in, text out: languages, sentences, words, case and spacing."""
+"""Text processing for models: languages, sentences, words, case and spacing."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ LONGEST = 40  # letters of a word that is split
 
 @dataclass(frozen=True)
 class CompoundOptions(Options):
-    """Which words are rare, and what parts they can have. The defaults are for German."""
+    """Options that define which words are rare, and which parts they can have. The defaults are for German."""
 
     most: int = option(20, "words that the corpus has more often stay as they are", least=0)
     least: int = option(2, "times that the corpus has each part", least=1)
@@ -60,7 +60,7 @@ class CompoundSplitter:
         return CompoundSplitter(Counter(w for words in sentences for w in words), options or CompoundOptions())
 
     def split(self, word: str) -> tuple[str, ...]:
-        """The words that replace a word. A word stays if it is not rare or nothing better is known."""
+        """Return the words that replace a word. A word stays if it is not rare or has no better replacement."""
         found = self._found.get(word)
         if found is None:
             found = self._found[word] = self._analysed(word)
@@ -85,7 +85,7 @@ class CompoundSplitter:
         return self._best_parts(word, count) or (word,)
 
     def _variant(self, word: str) -> str:
-        """The known word with the longest common stem and another ending. Of several, the most frequent."""
+        """Return the known word with the longest common stem and another ending. Of several, the most frequent."""
         best, found = (0, 0), ""
         for old in ("", *self.options.endings, *self.options.lost):
             stem = word.removesuffix(old)
@@ -98,7 +98,7 @@ class CompoundSplitter:
         return found
 
     def _best_parts(self, word: str, count: int) -> tuple[str, ...]:
-        """The parts with the highest mean log count, if it is above the word's own."""
+        """Return the parts with the highest mean log count, if it is above the word's own."""
         size = len(word)
         tables: list[dict[int, tuple[float, tuple[str, ...]]]] = [{} for _ in range(size + 1)]
         tables[0][0] = (0.0, ())  # by place and number of parts: the best sum of log counts
@@ -121,7 +121,7 @@ class CompoundSplitter:
         return found
 
     def _parts(self, letters: str, *, last: bool, known: bool) -> Iterable[tuple[float, str]]:
-        """The words that some letters of a compound can stand for, with their log counts."""
+        """Yield the words that some letters of a compound can stand for, with their log counts."""
         least = self.options.least
         if last:
             variant = "" if known or len(letters) <= self.options.stem else self._variant(letters)

@@ -34,7 +34,7 @@ class Language:
         return self.code.partition("-")[0]
 
     def lower(self, text: str) -> str:
-        """A text in lower case.
+        """Return a text in lower case.
 
         >>> Language("tr").lower("IĞDIR, İZMİR"), Language("de").lower("IN")
         ('ığdır, izmir', 'in')
@@ -44,11 +44,11 @@ class Language:
         return text.lower()
 
     def upper(self, letter: str) -> str:
-        """A letter in upper case."""
+        """Return a letter in upper case."""
         return "İ" if letter == "i" and self.primary in _DOTTED else letter.upper()
 
     def title(self, letter: str) -> str:
-        """A letter at the beginning of a sentence. It stays if its capital form has several letters, as for ß.
+        """Return a letter at the beginning of a sentence. If its capital form has several letters, as for ß, it stays.
 
         >>> Language("tr").title("i"), Language("de").title("ß"), Language("ka").title("ა")
         ('İ', 'ß', 'ა')
@@ -91,7 +91,7 @@ _KNOWN = {
 
 @cache
 def find_language(code: str) -> Language:
-    """The language of a code such as `de`, `deu` or `zh-Hant`.
+    """Return the language of a code such as `de`, `deu` or `zh-Hant`.
 
     >>> find_language("eng").clitics[:2], find_language("sv").code
     (("n't", "'s"), 'sv')
@@ -109,7 +109,7 @@ def find_language(code: str) -> Language:
 
 
 def _short(primary: str) -> str:
-    """A code in two letters, if the language has one."""
+    """Return a code in two letters, if the language has one."""
     if len(primary) == 2 or primary in _LONG:
         return _LONG.get(primary, primary)
     from icu4py.locale import Locale
@@ -118,7 +118,7 @@ def _short(primary: str) -> str:
 
 
 def find_languages(pair: str) -> tuple[Language, Language]:
-    """The languages of a pair: `de-en`, or with a colon where a code has parts, `zh-Hant:en`.
+    """Return the languages of a pair: `de-en`, or with a colon where a code has parts, `zh-Hant:en`.
 
     >>> [language.code for language in find_languages("zh-Hant:en")]
     ['zh-Hant', 'en']

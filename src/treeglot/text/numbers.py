@@ -1,7 +1,7 @@
-"""Numbers in the form that a language has: decimal marks, marks of thousands, digits, Chinese numerals.
+"""Converts numbers to the form of a language: decimal marks, thousands separators, digits, Chinese numerals.
 
-Only numbers of the source language change. Whole numbers without marks, such as years, stay unchanged. Times, dates and
-versions have other marks, and stay too.
+Only numbers in the form of the source language change. Whole numbers without marks, such as years, stay unchanged.
+Times, dates and versions have other marks, so they stay, too.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def convert_number(word: str, source: Language, target: Language) -> str:
 
 
 def _is_host(number: str) -> bool:
-    """Whether a number is the address of a computer: four parts of one byte each.
+    """Return whether a number is the address of a computer: four parts of one byte each.
 
     >>> _is_host("192.168.100.200"), _is_host("192.168.100.300")
     (True, False)
@@ -59,7 +59,7 @@ def _is_host(number: str) -> bool:
 
 
 def _digit(character: str) -> str:
-    """A digit of any script, or a full-width mark, in ASCII; other characters as they are."""
+    """Return a digit of any script, or a full-width mark, in ASCII; other characters as they are."""
     value = unicodedata.digit(character, None) if character.isdecimal() else None
     if value is not None:
         return str(value)
@@ -67,7 +67,7 @@ def _digit(character: str) -> str:
 
 
 def _chinese(word: str) -> int | None:
-    """The value of Chinese numerals such as 三百零五 and 二〇〇八; None if it is not a number, such as 万一.
+    """Return the value of Chinese numerals such as 三百零五 and 二〇〇八; None if it is not a number, such as 万一.
 
     >>> [_chinese(word) for word in ("二〇〇八", "十二", "三百零五", "两万五千", "一亿零三万", "万一", "百万")]
     [2008, 12, 305, 25000, 100030000, None, None]
@@ -105,7 +105,7 @@ def _chinese(word: str) -> int | None:
 
 
 def _digits(word: str) -> int | None:
-    """The value of plain Chinese digits; None for one digit, and for two that mean "one or the other"."""
+    """Return the value of plain Chinese digits; None for one digit, and for two that mean "one or the other"."""
     values = [_VALUES[character] for character in word]
     either = len(values) == 2 and values[0] + 1 == values[1] and values[0] > 0
     if len(values) < 2 or either or not set(word).isdisjoint("两兩"):

@@ -30,14 +30,14 @@ class SideTable(TextSettings):
     learnt: tuple[str, ...] = option((), "what was learnt: segmenter, splitter, spacer, caser")
 
     def __post_init__(self) -> None:
-        """Refuses unknown parts."""
+        """Refuse unknown parts."""
         super().__post_init__()
         for name in self.learnt:
             if name not in PARTS:
                 raise UsageError(unknown("part", name, PARTS), ("learnt",))
 
     def load(self, folder: Path, side: str) -> TextSide:
-        """The side, with its learnt parts."""
+        """Return the side, with its learnt parts."""
         settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(TextSettings)}
         return TextSide(TextSettings(**settings), Learnt.load(folder, side, self.learnt))
 
@@ -60,7 +60,7 @@ class TextFile(Options):
 
 @dataclass(frozen=True)
 class TextPipeline:
-    """How a model reads and writes text."""
+    """Reads and writes the text of a model."""
 
     source: TextSide
     target: TextSide

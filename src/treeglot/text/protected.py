@@ -1,4 +1,4 @@
-"""Text with parts that stay as they are: names of files, code, addresses of pages."""
+"""Text with parts that stay unchanged: names of files, code, addresses of pages."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ PLACEHOLDER = re.compile(
 
 @dataclass(frozen=True)
 class Protected:
-    """A text with protected spans, which pass as one word each. The spans are sorted and disjoint.
+    """A text with protected spans. Each span is one word. The spans are sorted and disjoint.
 
-    `given` has the possible translations of each place, and the model chooses one. A place without any stays unchanged.
+    `given` contains the possible translations of each place, and the model chooses one. A place without translations
+    stays unchanged.
     """
 
     text: str
@@ -82,7 +83,7 @@ def read_markup(line: str) -> Protected:
 
 
 def addresses(text: str) -> list[Place]:
-    """The spans of URLs and mail addresses.
+    """Return the spans of URLs and mail addresses.
 
     >>> addresses("See https://a.org/b?c=1, or write to me@a.org.")
     [(4, 23), (37, 45)]
@@ -91,7 +92,7 @@ def addresses(text: str) -> list[Place]:
 
 
 def stays(text: str) -> list[Place]:
-    """The spans that stay unchanged in any text: addresses, placeholders and code between backquotes.
+    """Return the spans that stay unchanged in any text: addresses, placeholders and code between backquotes.
 
     >>> stays("Hello {name}, %d of `a = b` at www.a.org")
     [(6, 12), (14, 16), (20, 27), (31, 40)]
@@ -104,7 +105,7 @@ def stays(text: str) -> list[Place]:
 
 
 def split_protected(side: TextSide, given: Protected) -> list[Place]:
-    """Split a text into sentences. None ends inside a protected part."""
+    """Split a text into sentences. No sentence ends inside a protected part."""
     pieces, last = [], 0
     for begin, end in given.places:
         pieces += [given.text[last:begin], "x" * (end - begin)]

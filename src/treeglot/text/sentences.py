@@ -1,4 +1,4 @@
-"""Sentences of a text."""
+"""Splits a text into sentences."""
 
 from __future__ import annotations
 

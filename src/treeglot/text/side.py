@@ -1,4 +1,4 @@
-"""One language of a model: from text to the model's words, and back."""
+"""One language of a model: converts text to the model's words, and back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_SENTENCES = 100_000  # that `learn` takes, and spacing and case are learnt 
 
 @dataclass(frozen=True)
 class TextSettings(Options):
-    """How text of a language becomes words, and words text."""
+    """Settings for converting text of a language to words, and words to text."""
 
     language: str = required("ISO code of the language, such as de or zh-Hant")
     tokeniser: str = option(ICU, "icu, learnt (from a tokenised corpus), jieba, fugashi or sudachi")
@@ -42,7 +42,7 @@ class TextSettings(Options):
 
 @dataclass(frozen=True)
 class Learnt:
-    """The learnt parts; None means that rules are used."""
+    """The learnt parts. None means that rules are used."""
 
     segmenter: Segmenter | None = None  # words
     splitter: WordSplitter | None = None  # words that are several, if the language has no blanks
@@ -51,7 +51,7 @@ class Learnt:
     unaligned: int = 0  # sentences that the segmenter learnt nothing from: their words have other characters
 
     def write(self, folder: Path, side: str) -> tuple[str, ...]:
-        """Write `source.segmenter`, `source.spacer`, `source.caser`; returns the names of the written files."""
+        """Write `source.segmenter`, `source.spacer` and `source.caser`, and return the names of the written files."""
         parts = {name: part for name in PARTS if (part := getattr(self, name)) is not None}
         for name, part in parts.items():
             part.write(os.fspath(folder / f"{side}.{name}"))
@@ -65,7 +65,7 @@ class Learnt:
 
 @dataclass(frozen=True)
 class TextSide:
-    """How text of one language becomes a model's words, and how words become text.
+    """Converts text of one language to a model's words, and words to text.
 
     >>> side = TextSide(TextSettings("en"))
     >>> [tokens] = side.tokenise(["It's Tom's."])
@@ -86,7 +86,7 @@ class TextSide:
         return find_language(self.settings.language)
 
     def split(self, text: str) -> list[tuple[int, int]]:
-        """The sentences of a text, each from its first character that is no space to its last.
+        """Return the sentences of a text, without the spaces around them.
 
         >>> TextSide(TextSettings("en")).split("Mr. Fox ran. Did he? ")
         [(0, 12), (13, 20)]
@@ -96,7 +96,7 @@ class TextSide:
         return split_sentences(text, self.language)
 
     def tokenise(self, texts: Sequence[str], threads: int = 1) -> list[Tokens]:
-        """The words of sentences, with their case and their places."""
+        """Return the words of sentences, with their case and their places."""
         texts = list(texts)
         if not texts:
             return []
@@ -117,9 +117,9 @@ class TextSide:
         return lowered(sentences, self.language)
 
     def unfold(self, sentences: Sequence[Sequence[str]], threads: int = 1) -> list[list[str]]:
-        """Restore the case of the model's words, as text has it.
+        """Restore the case of the model's words.
 
-        If the training text has no capitals, sentences begin with one, and names have none.
+        If the training text has no capitals, sentences begin with a capital, and names are in lower case.
         """
         if self.settings.case == "keep":
             return [list(words) for words in sentences]
@@ -128,15 +128,16 @@ class TextSide:
         return self.learnt.caser.restore(sentences, threads)
 
     def detokenise(self, sentences: Sequence[Sequence[str]], threads: int = 1) -> list[Tokens]:
-        """Join words into text. Returns the place of each word, too. Words have their case already."""
+        """Join words into text, and also return the position of each word. The words already have their case."""
         if self.learnt.spacer is not None:
             return self.learnt.spacer.join(sentences, threads)
         return untokenise(sentences, self.language, threads)
 
     def agreement(self, lines: Sequence[str], texts: Sequence[str] | None = None, threads: int = 1) -> float:
-        """Measure the agreement with the words of other sentences, such as a treebank's: the F1 of words, in percent.
+        """Measure the agreement with another tokenisation of sentences, such as a treebank: the F1 of words, in
+        percent.
 
-        Blanks separate the words of `lines`. Without `texts`, rules make the raw sentences.
+        Blanks separate the words of `lines`. Without `texts`, rules create the raw sentences.
 
         >>> TextSide(TextSettings("en")).agreement(["Do n't go .", "He wo n't ."])
         100.0
@@ -153,8 +154,8 @@ class TextSide:
     ) -> TextSide:
         """Learn from raw sentences, from tokenised sentences (separated by blanks), or from both, line by line.
 
-        The tokeniser `learnt` is learnt from `words`. Without `texts`, rules make the raw sentences of the words.
-        Spacing and case are learnt from the raw sentences, case from the words if they have any.
+        The tokeniser `learnt` is learnt from `words`. Without `texts`, rules create the raw sentences of the words.
+        Spacing and case are learnt from the raw sentences, and case from the words if they have any.
         """
         language = find_language(settings.language)
         raw = None if texts is None else list(texts)
@@ -174,7 +175,7 @@ class TextSide:
         return side.with_output(sentences)
 
     def with_splitter(self, sentences: list[Tokens]) -> tuple[TextSide, list[Tokens]]:
-        """Learn from sentences where to split ICU's words, for languages without blanks. Also returns the split
+        """Learn from sentences where to split ICU's words, for languages without blanks. Also return the split
         sentences.
 
         >>> side = TextSide(TextSettings("zh"))
@@ -211,7 +212,7 @@ def _capital(words: Sequence[str], language: Language) -> list[str]:
 
 
 def _places(words: Sequence[str]) -> set[tuple[int, int]]:
-    """Where words begin and end in the text without blanks."""
+    """Return where words begin and end in the text without blanks."""
     ends = list(accumulate(map(len, words)))
     return {(end - len(word), end) for word, end in zip(words, ends, strict=True)}
 
@@ -232,7 +233,7 @@ def untokenise(sentences: Sequence[Sequence[str]], language: Language, threads: 
 
 
 def train_caser(sentences: list[list[str]], language: Language = UNDETERMINED) -> Caser | None:
-    """Learn the case of words; None if all of them are in lower case."""
+    """Learn the case of words. Return None if all of them are in lower case."""
     lower = lowered(sentences, language)
     if lower == sentences:
         return None

@@ -46,7 +46,7 @@ class WordSplitter:
 
     @staticmethod
     def learn(sentences: Iterable[Sequence[str]], keep: Iterable[str] = ()) -> WordSplitter:
-        """Learn which words of a corpus stay whole. Those of `keep` always do."""
+        """Learn which words of a corpus stay whole. The words of `keep` always do."""
         all_counts = Counter(word for words in sentences for word in words)
         total = sum(all_counts.values())
         counts = {word: count for word, count in all_counts.items() if _SPLIT.fullmatch(word)}
@@ -108,7 +108,7 @@ class WordSplitter:
         return Tokens(sentence.text, out, spans)
 
     def _path(self, word: str) -> tuple[str, ...]:
-        """The most likely words that make up the word. Empty if there are none."""
+        """Return the most likely words that make up the word. Empty if there are none."""
         if len(word) > LONGEST:
             return ()
         best: list[tuple[float, int] | None] = [(0.0, 0)]  # by end: score, and where the last word begins
@@ -136,7 +136,7 @@ class WordSplitter:
 
     @staticmethod
     def open(path: str) -> WordSplitter:
-        """Read what `write` wrote."""
+        """Read the file of `write`."""
         counts: dict[str, int] = {}
         for number, line in enumerate(read_lines(path), 1):
             word, blank, count = line.partition(" ")
@@ -147,6 +147,6 @@ class WordSplitter:
 
 
 def _parts(word: str) -> set[str]:
-    """All parts of a word, and itself."""
+    """Return all parts of a word, and itself."""
     size = len(word)
     return {word[i:j] for i in range(size) for j in range(i + 1, min(size, i + LONGEST) + 1)}

@@ -23,9 +23,9 @@ _PLACES = {variable: place for place, variable in enumerate(VARIABLES)}
 
 
 def number_value(word: str, language: Language) -> str:
-    """The value of a number with at least two digits, for comparison. Empty for other words.
+    """Return the value of a number with at least two digits, for comparison. Other words have an empty value.
 
-    Times, dates and the like are their own values.
+    Times, dates and similar words are their own values.
 
     >>> german = Language("de", decimal=",", group=".")
     >>> [number_value(word, german) for word in ("1.234,5", "7", "14:30", "A4")]
@@ -55,7 +55,7 @@ class NumberVariables:
         return NumberVariables(source, target, kept)
 
     def values(self, words: Sequence[str]) -> dict[str, int]:
-        """The variables of a source sentence by value, in order, up to the maximum."""
+        """Return the variables of a source sentence by value, in order, up to the maximum."""
         out: dict[str, int] = {}
         for word in words:
             value = "" if word in self.words else number_value(word, self.source)
@@ -75,7 +75,7 @@ class NumberVariables:
         return self.fold(words, self.values(words), self.source)
 
     def fold_pair(self, source: Sequence[str], target: Sequence[str]) -> tuple[list[str], list[str]]:
-        """Prepare a sentence pair for training. A number on only one side stays a word."""
+        """Prepare a sentence pair for training. A number that occurs on only one side stays a word."""
         values = self.values(source)
         if not values:
             return list(source), list(target)
@@ -85,9 +85,10 @@ class NumberVariables:
         return self.fold(source, both, self.source), self.fold(target, both, self.target)
 
     def unfold(self, words: Sequence[str], source: Sequence[str]) -> list[str]:
-        """An output with numbers for its variables, as the target language writes them.
+        """Return an output with its variables replaced by numbers in the form of the target language.
 
-        If a sentence has too few numbers, because rules come from elsewhere, the last number or a mark is used.
+        Rules from elsewhere can have more variables than the sentence has numbers. Then the last number or a mark is
+        used.
         """
         if not any(word in _PLACES for word in words):
             return list(words)

@@ -1,6 +1,6 @@
-"""Lattices of sentences whose unknown words may be read in other ways: other case, parts of a compound, one word.
+"""Lattices of sentences whose unknown words have variants: other case, parts of a compound, or joined words.
 
-Words that the model knows stay as they are. An unknown word keeps its own arc beside those of its variants.
+Words that the model knows stay unchanged. An unknown word keeps its own arc in addition to those of its variants.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Known = Callable[[str], bool]
 
 @dataclass(frozen=True)
 class VariantOptions(Options):
-    """Which variants of unknown words there are."""
+    """Options that select the variants of unknown words."""
 
     case: bool = option(True, "small letters, a capital first, or capitals alone")
     split: bool = option(True, "known words that make up an unknown one")
@@ -29,7 +29,7 @@ class VariantOptions(Options):
 
 
 def word_lattice(words: Sequence[str], known: Known, options: VariantOptions = VariantOptions()) -> Lattice:
-    """The lattice of a sentence; a sentence without unknown words has one path.
+    """Return the lattice of a sentence. A sentence without unknown words has one path.
 
     >>> model = {"das", "Haus", "Tür", "ist", "zu"}
     >>> lattice = word_lattice("Das Haustür ist zu".split(), model.__contains__)
@@ -69,13 +69,13 @@ def _variants(word: str, known: Known, options: VariantOptions) -> Iterator[tupl
 
 
 def _forms(word: str) -> list[str]:
-    """The word in other case."""
+    """Return the word in other case."""
     forms = dict.fromkeys((word.lower(), word[:1].upper() + word[1:].lower(), word.upper()))
     return [form for form in forms if form != word]
 
 
 def _known_forms(word: str, known: Known, options: VariantOptions) -> list[str]:
-    """The word if it is known, else its known forms in other case."""
+    """Return the word if it is known, else its known forms in other case."""
     return [word] if known(word) else [form for form in _forms(word) if options.case and known(form)]
 
 
@@ -90,7 +90,7 @@ def _splits(word: str, known: Known, options: VariantOptions) -> list[tuple[str,
         return forms[part]
 
     def of(rest: str, parts: int) -> Iterator[tuple[str, ...]]:
-        """Yield the ways to split the rest into so many parts."""
+        """Yield the ways to split the rest into this number of parts."""
         if parts == 1:
             if len(rest) >= options.least:
                 yield from ((form,) for form in first_form(rest))

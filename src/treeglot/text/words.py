@@ -51,7 +51,7 @@ WHOLE = re.compile(
 
 
 def broken(texts: Sequence[str], language: Language) -> tuple[str, npt.NDArray[np.int32]]:
-    """Sentences as lines of one text, and ICU's boundaries in it.
+    """Return sentences as lines of one text, and ICU's boundaries in it.
 
     Line ends become blanks, and surrogates become U+FFFD. Each text keeps its length.
     """
@@ -81,7 +81,7 @@ def without_surrogates(text: str) -> str:
 
 
 def tokenise_icu(texts: Sequence[str], language: Language, threads: int = 1) -> list[Tokens]:
-    """The words of sentences, by ICU and the rules of the language."""
+    """Return the words of sentences, by ICU and the rules of the language."""
     if not texts:
         return []
     text, ends = broken(texts, language)
@@ -102,7 +102,7 @@ def normalised(sentences: list[Tokens], text: str) -> list[Tokens]:
 
 
 def tokenise_with(adapter: str, texts: Sequence[str]) -> list[Tokens]:
-    """The words of sentences by another package's tokeniser. Protected parts are not passed to it."""
+    """Return the words of sentences by another package's tokeniser. Protected parts are not passed to it."""
     words_of = _adapter(adapter)
     return [_placed(text, words_of) for text in texts]
 
@@ -142,7 +142,7 @@ def _placed(given: str, words_of: Callable[[str], Iterable[str]]) -> Tokens:
 
 
 def _composed(text: str) -> tuple[str, list[int]]:
-    """A text in form NFC, and the place of each of its characters in the original text; the end comes last."""
+    """Return a text in form NFC, and the place of each of its characters in the original text; the end comes last."""
     if unicodedata.is_normalized("NFC", text):
         return text, list(range(len(text) + 1))
     out: list[str] = []

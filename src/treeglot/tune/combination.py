@@ -31,7 +31,7 @@ RANGE = 10.0  # log-probability between the best and the last of a list, in the 
 
 
 def read_lists(path: PathLike, size: int) -> Lists:
-    """The first `size` entries of each sentence, by sentence; sentences that are not there have none."""
+    """Return the first `size` entries of each sentence, by sentence. Missing sentences have no entries."""
     lists: Lists = []
     for number, entry in enumerate(read_kbest(path), 1):
         if entry.score is None:
@@ -46,7 +46,7 @@ def read_lists(path: PathLike, size: int) -> Lists:
 
 
 def lists_of(found: KBest) -> Lists:
-    """The texts and scores of a decoder's lists, by sentence."""
+    """Return the texts and scores of a decoder's lists, by sentence."""
     if found.scores is None:
         raise ValueError("a k-best list without scores; expected those of a decoder")
     lists: Lists = [[] for _ in range(len(found))]
@@ -56,7 +56,7 @@ def lists_of(found: KBest) -> Lists:
 
 
 def scaled(lists: Lists) -> Lists:
-    """Scores scaled so that their mean range is `RANGE`.
+    """Return scores scaled so that their mean range is `RANGE`.
 
     >>> scaled([[("a", 0.0), ("b", -1.0)], [("c", 7.0), ("d", 4.0)]])
     [[('a', 0.0), ('b', -5.0)], [('c', 35.0), ('d', 20.0)]]
@@ -68,7 +68,7 @@ def scaled(lists: Lists) -> Lists:
 
 
 def feature_names(systems: Iterable[str], scorers: Iterable[str] = ()) -> list[str]:
-    """The names of the features of a combination of these systems and scorers."""
+    """Return the names of the features of a combination of these systems and scorers."""
     names = ["words", *(f"ngram_{n + 1}" for n in range(ORDER))]
     return [*names, *(f"{kind}_{name}" for kind in ("agree", "own") for name in systems), *scorers]
 
@@ -108,7 +108,7 @@ class Combination:
         self.scored = self._scored(sources, scorers or {})
 
     def _scored(self, sources: Sequence[str], scorers: Mapping[str, Scorer]) -> list[npt.NDArray[np.float64]]:
-        """The scorers' values for the texts of each sentence, row by row. All texts are scored at once."""
+        """Return the scorers' values for the texts of each sentence, row by row. All texts are scored at once."""
         if not scorers:
             return [np.zeros((len(one.texts), 0)) for one in self.found]
         if len(sources) != len(self.found):
@@ -135,13 +135,13 @@ class Combination:
         return feature_names(self.names, self.scorers)
 
     def rows(self, sentence: int) -> npt.NDArray[np.float64]:
-        """The features of one sentence's texts, row by row."""
+        """Return the features of one sentence's texts, row by row."""
         found = self.found[sentence]
         means, each = found.ngrams.mean(axis=1), found.ngrams @ self.options.ngram_weights()
         return np.column_stack([found.words, means, each, found.own, self.scored[sentence]])
 
     def hopes(self) -> Hopes:
-        """Describe what a system's search forests are searched for: the texts with the highest gain, at any score."""
+        """Describe what to search for in a system's search forests: the texts with the highest gain, at any score."""
         options = self.options
         shares = [
             [(text, float(share)) for text, share in zip(found.texts, found.own.mean(axis=1), strict=True) if share > 0]
@@ -151,7 +151,7 @@ class Combination:
         return Hopes(options.found, 0.0, *gains, False, shares, margin=options.margin, fears=False)
 
     def candidates(self, found: Iterable[KBest]) -> list[list[str]]:
-        """The texts that searches for `hopes` found, by sentence, each once."""
+        """Return the texts that searches for `hopes` found, by sentence, each once."""
         out: list[dict[str, None]] = [{} for _ in self.found]
         for each in found:
             for sentence, text in zip(each.sentences().tolist(), each.texts, strict=True):
@@ -159,7 +159,7 @@ class Combination:
         return [list(texts) for texts in out]
 
     def kbest(self) -> KBest:
-        """The texts with their features, as a k-best list."""
+        """Return the texts with their features, as a k-best list."""
         names, texts = self.features, [text for found in self.found for text in found.texts]
         first = np.cumsum([0, *(len(found.texts) for found in self.found)], dtype=np.uint32)
         values = np.concatenate([np.zeros((0, len(names))), *map(self.rows, range(len(self)))]).astype(np.float32)
@@ -168,11 +168,11 @@ class Combination:
         return KBest(names, first, texts, ends, features, values.ravel())
 
     def start(self) -> dict[str, float]:
-        """The initial weights: those of the linear gain, equal for all systems."""
+        """Return the initial weights: those of the linear gain, equal for all systems."""
         return {"words": -1.0} | {f"ngram_{n + 1}": w for n, w in enumerate(self.options.ngram_weights())}
 
     def best(self, weights: Mapping[str, float] | None = None) -> list[str]:
-        """The best text of each sentence. Empty if no system has one."""
+        """Return the best text of each sentence, or an empty text if no system has one."""
         weighed = self.start() if weights is None else weights
         check_weights(weighed, self.features)
         each = np.array([weighed.get(name, 0.0) for name in self.features])

@@ -27,7 +27,9 @@ class DecoderTranslator:
         threads: int = 1,
         refused: Callable[[int, str], None] = lambda line, problem: None,
     ) -> None:
-        """`signature` tells the model from others; `refused` is told of lines that cannot be translated, and why."""
+        """Create a translator. `signature` identifies the model, and `refused` is told of untranslatable lines and the
+        reasons.
+        """
         self.translator = translator
         self.signature = f"{signature}, {translator.options}, distinct={distinct}"
         self.distinct = distinct
@@ -35,7 +37,7 @@ class DecoderTranslator:
         self.refused = refused
 
     def translate(self, sources: Sequence[Source], weights: Weights, kbest: int, hopes: Hopes | None = None) -> KBest:
-        """The best translations of each source, with their features. Requested hopes and fears follow."""
+        """Return the best translations of each source, with their features. Requested hopes and fears follow."""
         decoder = self.translator.with_weights(weights).core
         names, first, texts, first_feature, features, values, scores, problems = _core.decode_kbest(
             decoder, list(sources), kbest, self.distinct, self.threads, hopes.references if hopes else [], hopes

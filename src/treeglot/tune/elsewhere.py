@@ -32,7 +32,7 @@ class DecodeShard:
     hopes: Hopes | None  # without references
 
     def open(self) -> Translator:
-        """The translator."""
+        """Return the translator."""
         return self.translator()
 
     def run(
@@ -43,7 +43,7 @@ class DecodeShard:
         threads: int,
         part: Path,
     ) -> dict[str, Any]:
-        """Write the k-best lists; gives the sources that were refused, and why."""
+        """Write the k-best lists, and return the refused sources with the reasons."""
         refused: list[tuple[int, str]] = []
         decoder = DecoderTranslator(
             opened,
@@ -61,9 +61,9 @@ class DecodeShard:
 class RemoteTranslator:
     """A translator for the tuning loop that decodes on other machines.
 
-    `open` opens the translator on any machine. `like` is the same translator here: its signature, threads and options
-    count. Parts are kept beside `folder` until all exist. `opening` distinguishes what is opened from what other
-    translators open, if the signature does not.
+    `open` opens the translator on any machine. `like` is the same translator on this machine, and provides the
+    signature, threads and options. Parts are stored beside `folder` until all exist. If the signature does not identify
+    the translator, `opening` does.
     """
 
     open: Callable[[], Translator]
@@ -79,7 +79,7 @@ class RemoteTranslator:
         return self.like.signature
 
     def translate(self, sources: Sequence[Source], weights: Weights, kbest: int, hopes: Hopes | None = None) -> KBest:
-        """The best translations of each source, with their features. Requested hopes and fears follow."""
+        """Return the best translations of each source, with their features. Requested hopes and fears follow."""
         shares: Sequence[Sequence[Share]] = hopes.references if hopes else [()] * len(sources)
         alone = hopes and dataclasses.replace(hopes, references=())
         job = DecodeShard(self.open, self.signature, dict(weights), kbest, self.like.distinct, alone)

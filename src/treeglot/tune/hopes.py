@@ -1,8 +1,8 @@
-"""Hopes and fears of a search: translations that score high and gain much or little (Chiang, Knight and Wang 2009).
+"""Hopes and fears of a search: high-scoring translations with a large or small gain (Chiang, Knight and Wang 2009).
 
-A k-best list has the model's favourites. Better translations are often further down, so they are searched in the
-search's hypergraph. There the gain must be a sum over words and n-grams. So BLEU is approximated as linear near the
-current output.
+A k-best list contains the model's favourites. Better translations are often further down, so they are searched for in
+the hypergraph of the search. There, the gain must be a sum over words and n-grams. So BLEU is approximated by a linear
+function near the current output.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Share: TypeAlias = tuple[str, float]  # a text, and how much its n-grams count: 
 
 @dataclass(frozen=True)
 class Hopes:
-    """How many hopes and fears of a sentence are wanted, and what words and n-grams gain."""
+    """The number of hopes and fears per sentence, and the gains of words and n-grams."""
 
     size: int
     scale: float  # of scores beside gains
@@ -36,9 +36,9 @@ class Hopes:
 
 
 def linear_gains(metric: Bleu, rows: Statistics) -> tuple[float, tuple[float, ...]]:
-    """The gain in BLEU of one more word and of one more matching n-gram of each order, in words of the corpus.
+    """Return the gain in BLEU of one more word and of one more matching n-gram of each order, in words of the corpus.
 
-    They are the derivatives of BLEU times the references' length, at the output whose statistics these are.
+    The gains are the derivatives of BLEU times the references' length, at the output with these statistics.
 
     >>> bleu = Bleu(order=2)
     >>> word, orders = linear_gains(bleu, bleu.statistics(["a b c d"], [["a b c e"]]))
@@ -57,7 +57,7 @@ def linear_gains(metric: Bleu, rows: Statistics) -> tuple[float, tuple[float, ..
 
 
 def hopes_for(metric: Metric, references: Sequence[Sequence[str]], rows: Statistics, size: int, scale: float) -> Hopes:
-    """Describe what the next search looks for, after output with these statistics. `references` are whole texts."""
+    """Describe the goal of the next search, after output with these statistics. `references` are whole texts."""
     if not isinstance(metric, Bleu):
         raise UsageError(f"hopes are for BLEU; expected hopes = 0 with {metric.name}")
     per_word, by_order = linear_gains(metric, rows)

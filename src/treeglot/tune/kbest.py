@@ -1,4 +1,4 @@
-"""The best translations of sentences with their features, as arrays side by side."""
+"""The best translations of sentences with their features, stored in arrays."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class KBest:
 
     @staticmethod
     def of(lists: Iterable[Sequence[Hypothesis]]) -> KBest:
-        """Build from lists of translations with their features by name.
+        """Create k-best lists from translations with their features by name.
 
         >>> kbest = KBest.of([[("a b", {"lm": -1.5}), ("b a", {"lm": -2.0, "words": 2})], []])
         >>> len(kbest), kbest.best()
@@ -128,7 +128,7 @@ class KBest:
         return KBest.of(lists)
 
     def entries(self) -> Iterator[Entry]:
-        """The lines of the list, for `treeglot.decode.kbest.write_kbest`."""
+        """Yield the lines of the list, for `treeglot.decode.kbest.write_kbest`."""
         for hypothesis, sentence in enumerate(self.sentences().tolist()):
             begin, end = self.first_feature[hypothesis : hypothesis + 2].tolist()
             pairs = zip(self.features[begin:end].tolist(), self.values[begin:end].tolist(), strict=True)
@@ -137,15 +137,15 @@ class KBest:
             yield Entry(sentence, self.texts[hypothesis], features, score)
 
     def best(self) -> list[str]:
-        """The best translation of each sentence; the empty one where there is none."""
+        """Return the best translation of each sentence, or an empty one if there is none."""
         return [self.texts[int(b)] if b < e else "" for b, e in zip(self.first[:-1], self.first[1:], strict=True)]
 
     def sentences(self) -> npt.NDArray[np.uint32]:
-        """The number of the sentence that each hypothesis translates."""
+        """Return the number of the sentence that each hypothesis translates."""
         return np.repeat(np.arange(len(self), dtype=np.uint32), sizes_of(self.first))
 
     def check(self) -> None:
-        """Refuse values that are not finite: no weights can rank them."""
+        """Refuse values that are not finite, because no weights can rank them."""
         bad = np.flatnonzero(~np.isfinite(self.values))
         if len(bad):
             entry = int(bad[0])
@@ -156,7 +156,7 @@ class KBest:
             raise ValueError(f"{place} has feature {name} = {self.values[entry]}; expected a finite number")
 
     def save(self, path: PathLike) -> None:
-        """Write a binary file, for programs: aside, then renamed."""
+        """Write a binary file for programs. It is renamed when it is complete."""
         self.check()
         for what, lines in (("translation", self.texts), ("name", self.names)):
             for line in lines:
@@ -174,7 +174,7 @@ class KBest:
 
     @staticmethod
     def load(path: PathLike) -> KBest:
-        """Read what `save` wrote. A damaged file raises `FormatError`."""
+        """Read a file of `save`. A damaged file raises `FormatError`."""
         content = _core.read_sections(os.fspath(path), KIND, VERSION)
         try:
             first = np.frombuffer(content["first"], dtype=np.uint32)
@@ -193,7 +193,7 @@ class KBest:
         return loaded
 
     def _fits(self) -> bool:
-        """Whether all offsets and feature numbers are in range."""
+        """Return whether all offsets and feature numbers are in range."""
         return (
             _divides(self.first, len(self.texts))
             and _divides(self.first_feature, len(self.features))
@@ -204,12 +204,12 @@ class KBest:
 
 
 def _divides(offsets: npt.NDArray[np.unsignedinteger[Any]], size: int) -> bool:
-    """Whether offsets rise from 0 to the size."""
+    """Return whether offsets rise from 0 to the size."""
     rises = bool((offsets[1:] >= offsets[:-1]).all())
     return len(offsets) > 0 and rises and int(offsets[0]) == 0 and int(offsets[-1]) == size
 
 
 def sizes_of(offsets: npt.NDArray[np.unsignedinteger[Any]]) -> npt.NDArray[np.int64]:
-    """The distances between offsets."""
+    """Return the distances between offsets."""
     numbers = offsets.astype(np.int64)
     return numbers[1:] - numbers[:-1]

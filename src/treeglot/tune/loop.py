@@ -37,7 +37,7 @@ OPTIONAL = {**UPDATED, "held_out": float, "mean_of": int}
 
 
 class Tunable(Protocol):
-    """The interface of what can be tuned: it translates with given weights."""
+    """The interface of systems that can be tuned: they translate with given weights."""
 
     @property
     def signature(self) -> str:
@@ -45,7 +45,7 @@ class Tunable(Protocol):
         ...
 
     def translate(self, sources: Sequence[Source], weights: Weights, kbest: int, hopes: Hopes | None = None) -> KBest:
-        """The best translations of each source, with their features; the same for any number of threads.
+        """Return the best translations of each source with their features, the same for any number of threads.
 
         Results for `hopes` follow the best ones.
         """
@@ -54,7 +54,7 @@ class Tunable(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class LoopOptions(Options):
-    """When tuning ends, and how many translations it uses."""
+    """Options that define when tuning ends, and how many translations it uses."""
 
     iterations: int = option(10, "updates of the weights, at most", least=1)
     kbest: int = option(100, "hypotheses of a sentence that an iteration adds to the pool", least=1)
@@ -95,12 +95,12 @@ def tune_weights(
     threads: int = 1,
     report: Callable[[Entry], None] = lambda entry: None,
 ) -> Tuned:
-    """Tune the weights of `translator` on `sources` and references. `folder` keeps the state of the run.
+    """Tune the weights of `translator` on `sources` and references. `folder` stores the state of the run.
 
     `folder` gets two files for each iteration: `01.kbest` with the new hypotheses and `01.weights` with the resulting
     weights. `log.jsonl` has a line for each iteration, and `best.weights` appears at the end. A method that averages
-    also leaves `mean.weights`, the mean of all updates. A folder with the same run is continued; one with another run
-    is refused. `report` is told of each iteration, and of the mean.
+    also writes `mean.weights`, the mean of all updates. A folder of the same run is continued, and a folder of another
+    run is refused. `report` is told of each iteration, and of the mean.
     """
     run = _Run(translator, sources, references, method, dict(start), Path(folder), metric, options, threads)
     run.open()
@@ -175,7 +175,7 @@ class _Run:
         return f"{type(self.method).__name__.lower()}, seed {self.options.seed}"
 
     def identity(self) -> dict[str, Any]:
-        """The settings that must not change when a run continues. Its length and threads may."""
+        """Return the settings that must not change when a run continues. Its length and threads may."""
         table = {
             "method": type(self.method).__name__.lower(),
             "metric": self.metric.name,
@@ -207,7 +207,7 @@ class _Run:
                 stream.write(json.dumps(identity, ensure_ascii=False, indent=2).encode() + b"\n")
 
     def hopes(self, kbest: KBest, pool: Pool, weights: dict[str, float]) -> Hopes | None:
-        """The hopes and fears to search for with new weights, if requested."""
+        """Return the hopes and fears to search for with new weights, if requested."""
         size = self.options.hopes
         if not size:
             return None
@@ -240,14 +240,14 @@ class _Run:
         return {"iteration": number, **self.scored(kbest), **found}
 
     def best(self, iterations: Sequence[_Iteration], stop: str) -> Tuned:
-        """The weights that scored best."""
+        """Return the weights that scored best."""
         ranks = [self.rank(one.entry) for one in iterations]
         best = ranks.index(max(ranks))
         found = iterations[best]
         return Tuned(found.weights, found.entry["score"], best, stop, [one.entry for one in iterations])
 
     def averaged(self, updates: Sequence[Weights]) -> _Iteration:
-        """The mean of all updates and its score. It is read from a file if there is one for the same updates."""
+        """Return the mean of all updates and its score. It is read from a file if there is one for the same updates."""
         path = self.folder / "mean.weights"
         if not path.exists() or _read_entry(path).get("mean_of") != len(updates):
             weights = mean_weights(updates)
@@ -259,7 +259,7 @@ class _Run:
     def updated(
         self, number: int, pool: Pool, weights: dict[str, float], entry: Entry
     ) -> tuple[dict[str, float], Entry]:
-        """The weights of this iteration, and its log entry. They are read from a file if there is one."""
+        """Return the weights of this iteration, and its log entry. They are read from a file if there is one."""
         path = self.folder / f"{number:02}.weights"
         if not path.exists():
             seed = derived_seed(self.options.seed, number)
@@ -272,7 +272,7 @@ class _Run:
         return weights, entry
 
     def ends(self, before: Sequence[_Iteration], entry: Entry) -> str:
-        """The reason to end after this iteration. Empty if there is none."""
+        """Return the reason to end after this iteration, or an empty text if there is none."""
         if before and entry["new"] == 0:
             return "no new hypotheses"
         if before and before[-1].entry["converged"]:
@@ -286,9 +286,9 @@ class _Run:
         return ""
 
     def rank(self, entry: Mapping[str, Any]) -> float:
-        """The higher the better: the score on all sentences.
+        """Return the score on all sentences, for which higher is better.
 
-        The held-out part is too small to choose by. In both halves of a development set it preferred the initial
+        The held-out part is too small to choose by. In both halves of a development set, it preferred the initial
         weights, although the updates gained 1 BLEU on the other half (bench/RESULTS.md).
         """
         return float(entry["score"]) if self.metric.higher_is_better else -float(entry["score"])
@@ -300,7 +300,7 @@ class _Run:
 
 
 def mean_weights(several: Sequence[Weights]) -> dict[str, float]:
-    """The mean of several weights by name. Missing names count as 0.
+    """Return the mean of several weights by name. Missing names count as 0.
 
     >>> mean_weights([{"lm": 1.0, "glue": -1.0}, {"lm": 0.5}])
     {'glue': -0.5, 'lm': 0.75}
@@ -335,5 +335,5 @@ def _digest_sources(sources: Sequence[Source]) -> str:
 
 
 def read_log(path: PathLike) -> list[Entry]:
-    """The entries of a run's log."""
+    """Return the entries of a run's log."""
     return [_parsed(line, path, number) for number, line in enumerate(read_lines(path), 1)]

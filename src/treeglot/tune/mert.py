@@ -33,8 +33,7 @@ class Mert(Options):
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
         """Climb from the given weights and from random ones, and return the best point. Ties go to the first.
 
-        Features that never tell two hypotheses apart keep their weights. The absolute values of the others keep their
-        sum.
+        Features that are equal for all hypotheses keep their weights. The absolute values of the others keep their sum.
         """
         if len(pool.names) > MOST_FEATURES:
             raise UsageError(f"MERT takes at most {MOST_FEATURES} features, the pool has {len(pool.names)}")
@@ -59,7 +58,7 @@ class Climb:
 
 
 def _climb(pool: Pool, weights: npt.NDArray[np.float64], options: Mert, seed: int, threads: int) -> Climb:
-    """The best of the climbs from the weights as they are and from random ones."""
+    """Return the best of the climbs from the weights as they are and from random ones."""
     spreads = pool.core.spreads()
     seeds = (derived_seed(seed, i) for i in range(1, options.restarts + 1))
     starts = [weights, *(random_start(spreads, weights, one) for one in seeds)]

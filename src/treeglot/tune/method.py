@@ -20,7 +20,7 @@ from treeglot.tune.pool import Pool
 
 @dataclass(frozen=True)
 class Update:
-    """New weights, and what they do on the pool that they come from."""
+    """New weights, and their effect on the pool that they come from."""
 
     weights: dict[str, float]
     before: float  # the pool's corpus score with the weights as they were
@@ -30,11 +30,13 @@ class Update:
 
 
 class Method(Protocol):
-    """A tuning method with its options; the same pool, weights and seed give the same update, with any threads."""
+    """A tuning method with its options. The same pool, weights and seed give the same update, with any number of
+    threads.
+    """
 
     @property
     def mean(self) -> bool:
-        """Whether a run gives the mean of all updates, not the weights of the iteration that scored best."""
+        """Whether a run returns the mean of all updates instead of the iteration that scored best."""
         ...
 
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
@@ -42,7 +44,7 @@ class Method(Protocol):
         ...
 
     def held_out(self, sentences: int) -> npt.NDArray[np.bool_]:
-        """Sentences that the method does not learn from: they say when to stop."""
+        """Return the sentences that the method does not learn from. They decide when to stop."""
         ...
 
 
@@ -51,7 +53,7 @@ METHODS: Registry[Method] = Registry("tuning method")
 
 
 def derived_seed(*parts: int) -> int:
-    """A seed for a part of the work. It does not depend on the distribution of parts.
+    """Return a seed for a part of the work. It does not depend on the distribution of parts.
 
     >>> derived_seed(1, 0) == derived_seed(1, 0) != derived_seed(1, 1)
     True
@@ -70,10 +72,10 @@ def none_held_out(sentences: int) -> npt.NDArray[np.bool_]:
 
 
 def fitting_scale(pool: Pool, metric: Metric, weights: Weights) -> float:
-    """The factor that makes scores vary no more than gains.
+    """Return the factor that makes scores vary no more than gains.
 
-    The scale of weights does not matter to a search, but margins are compared with gains. Weights that are too large
-    would need many small steps to turn. The scale is undone afterwards, because weights outside the pool keep theirs.
+    The scale of weights does not affect a search, but margins are compared with gains. If weights were too large,
+    learning would need many small steps. The scale is undone afterwards, because weights outside the pool keep theirs.
     """
     spread = pool.spread(pool.scores(weights))
     gains = metric.scores(pool.statistics) / 100 * pool.statistics[:, 1]

@@ -41,12 +41,12 @@ class Mira(Options):
     mean: bool = option(True, "a run gives the mean of all updates; else the weights of the iteration that scored best")
 
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
-        """The mean weights after the epoch that was best on what is held out.
+        """Return the mean weights after the epoch that scored best on the held-out sentences.
 
         The hope of a sentence is the hypothesis with the highest model score plus gain. Its fear is the one with the
         highest score minus gain. The gain comes from the sentence's BLEU among the decayed counts of the last
-        sentences. Weights of features that never tell two hypotheses apart stay; the others are on the scale of the old
-        ones. Several runs give the mean of their weights.
+        sentences. Features that are equal for all hypotheses keep their weights; the others have the scale of the old
+        weights. Several runs give the mean of their weights.
         """
         held_out = self.held_out(pool.sentences)
         before = pool.score(weights)
@@ -70,7 +70,7 @@ class Mira(Options):
         return Update(new, before, pool.score(new), False, notes)
 
     def held_out(self, sentences: int) -> npt.NDArray[np.bool_]:
-        """Sentences spread evenly over the text; none if there are too few to tell anything.
+        """Return sentences spread evenly over the text, or none if there are too few.
 
         >>> Mira(held_out_share=0.25).held_out(8).nonzero()[0]
         array([3, 7])

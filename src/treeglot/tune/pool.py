@@ -1,4 +1,4 @@
-"""The hypotheses that a tuner has seen: those of all iterations, each once, with their statistics."""
+"""The hypotheses that a tuner has seen in all iterations, each once, with their statistics."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from treeglot.tune.kbest import KBest, sizes_of
 
 
 class Pool:
-    """Hypotheses by sentence. It does not change: `merged` gives a new one.
+    """Hypotheses by sentence. A pool does not change: `merged` returns a new one.
 
-    A sentence without hypotheses in a k-best list has the empty translation without features. This is what the reader
-    would get, and it counts in the score.
+    If a sentence has no hypotheses in a k-best list, it has the empty translation without features. The reader would
+    get this translation, and it counts in the score.
 
     >>> from treeglot.evaluate import Bleu
     >>> pool = Pool(Bleu().prepare([["a b c d", "e"]]))
@@ -32,7 +32,7 @@ class Pool:
     """
 
     def __init__(self, references: References) -> None:
-        """An empty pool for sentences with these references."""
+        """Create an empty pool for sentences with these references."""
         self.references = references
         self.names: Sequence[str] = ()
         self.first: npt.NDArray[np.uint32] = np.zeros(len(references) + 1, dtype=np.uint32)
@@ -52,27 +52,27 @@ class Pool:
 
     @property
     def sentences(self) -> int:
-        """How many sentences there are."""
+        """The number of sentences."""
         return len(self.references)
 
     @property
     def hypotheses(self) -> int:
-        """How many hypotheses there are in all."""
+        """The number of hypotheses."""
         return len(self.first_feature) - 1
 
     @cached_property
     def core(self) -> _core.HypothesisPool:
-        """The same arrays in the core, checked."""
+        """The same arrays in the core, after a check."""
         return _core.HypothesisPool(
             self.first, self.first_feature, self.features, self.values, self.statistics.ravel(), len(self.names)
         )
 
     def dense(self, weights: Weights) -> npt.NDArray[np.float64]:
-        """The weights of the pool's features, in their order."""
+        """Return the weights of the pool's features, in their order."""
         return np.array([weights.get(name, 0.0) for name in self.names], dtype=np.float64)
 
     def sparse(self, dense: npt.NDArray[np.float64], weights: Weights) -> dict[str, float]:
-        """`weights` with those of the pool's features replaced by `dense`."""
+        """Return `weights` with those of the pool's features replaced by `dense`."""
         new = dict(weights)
         for name, weight in zip(self.names, dense.tolist(), strict=True):
             if weight != 0 or name in new:
@@ -80,21 +80,21 @@ class Pool:
         return new
 
     def scores(self, weights: Weights) -> npt.NDArray[np.float64]:
-        """The score of every hypothesis."""
+        """Return the score of every hypothesis."""
         return self.core.scores(self.dense(weights))
 
     def spread(self, values: npt.NDArray[np.float64]) -> float:
-        """How much a value varies among the hypotheses of a sentence: the mean standard deviation."""
+        """Return how much a value varies among the hypotheses of a sentence: the mean standard deviation."""
         deviations = [np.std(values[b:e]) for b, e in pairwise(self.first.tolist()) if e - b > 1]
         return float(np.mean(deviations)) if deviations else 0.0
 
     def score(self, weights: Weights, chosen: npt.NDArray[np.bool_] | None = None) -> float:
-        """The corpus score of the hypotheses that these weights rank first, over all or the chosen sentences."""
+        """Return the corpus score of the hypotheses that these weights rank first, over all or the chosen sentences."""
         mask = np.ones(self.sentences, dtype=np.bool_) if chosen is None else chosen
         return self.core.score(self.metric.core, self.dense(weights), np.ascontiguousarray(mask).view(np.uint8))
 
     def merged(self, kbest: KBest) -> Pool:
-        """A pool with the new entries of `kbest` added: other translations, or known ones with other features."""
+        """Return a pool with the new entries of `kbest`: other translations, or known ones with other features."""
         if len(kbest) != self.sentences:
             raise ValueError(f"a k-best list of {len(kbest)} sentences; there are references for {self.sentences}")
         batch = _Batch(kbest, self.names)
@@ -182,7 +182,7 @@ class _Batch:
         self.rows = _Rows(first, features, values)
 
     def keys(self) -> list[bytes]:
-        """The identity of a hypothesis: sentence, translation and features."""
+        """Return the identity of a hypothesis: sentence, translation and features."""
         keys = []
         begin = self.rows.first.tolist()
         sentences = self.sentences.tolist()

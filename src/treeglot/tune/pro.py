@@ -1,4 +1,4 @@
-"""PRO (Hopkins and May 2011): a classifier of pairs, better from worse, gives the weights."""
+"""PRO (Hopkins and May 2011): learns the weights with a classifier of better and worse hypotheses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Pro(Options):
     smooth: Smooth = option("add-one-length", "how a sentence's BLEU is smoothed", paper="Nakov et al. 2012")
 
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
-        """Logistic regression over pairs of hypotheses; weights of features on which no pair differs stay.
+        """Fit a logistic regression over pairs of hypotheses. Features on which no pair differs keep their weights.
 
         The absolute values of the others keep their sum.
         """
@@ -66,7 +66,7 @@ def regress(
     features: int,
     prior: float,
 ) -> tuple[npt.NDArray[np.float64], int]:
-    """Minimise Σ log(1 + e^(−w·x)) + prior/2 · |w|² over the rows x. Returns w and the rounds of L-BFGS.
+    """Minimise Σ log(1 + e^(−w·x)) + prior/2 · |w|² over the rows x, and return w and the rounds of L-BFGS.
 
     >>> first, columns = np.array([0, 1, 2], dtype=np.uint64), np.array([0, 0])
     >>> regress(first, columns, np.array([2.0, 2.0]), features=1, prior=1.0)[0].round(3)

@@ -52,7 +52,7 @@ def command_scorer(command: str) -> Scorer:
 
 
 def command_scorers(given: Iterable[str]) -> dict[str, Scorer]:
-    """Make the scorers of texts NAME=COMMAND.
+    """Create the scorers of texts NAME=COMMAND.
 
     >>> list(command_scorers(["short=awk '{print -NF}'"]))
     ['short']
@@ -67,7 +67,7 @@ def command_scorers(given: Iterable[str]) -> dict[str, Scorer]:
 
 
 def _field(text: str) -> str:
-    r"""A text with blanks for the characters that end a field or a line.
+    r"""Return a text with blanks for the characters that end a field or a line.
 
     >>> _field("a\tb\u00a0c")
     'a b\xa0c'
@@ -76,7 +76,7 @@ def _field(text: str) -> str:
 
 
 def check_weights(weights: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse weights of missing scorers; weights of 0 may be missing.
+    """Refuse weights of missing scorers. Weights of 0 can be missing.
 
     >>> check_weights({"score": 1.0, "bigg": 0.5}, ["score", "big"])
     Traceback (most recent call last):
@@ -89,7 +89,7 @@ def check_weights(weights: Iterable[str], known: Iterable[str]) -> None:
 
 
 def scores_of(scorers: Mapping[str, Scorer], pairs: Pairs, taken: Iterable[str] = ()) -> dict[str, list[float]]:
-    """The scores of the pairs by scorer. Names in `taken` belong to other features.
+    """Return the scores of the pairs by scorer. Names in `taken` belong to other features.
 
     >>> scores_of({"short": lambda pairs: [-len(text) for _, text in pairs]}, [("das", "the"), ("haus", "house")])
     {'short': [-3.0, -5.0]}
@@ -153,7 +153,10 @@ class Reranked:
         return Reranked(sources, lists, scorers)
 
     def best(self, weights: Mapping[str, float]) -> list[str]:
-        """The best translation of each sentence. Ties go to the first, and sentences without any get the empty one."""
+        """Return the best translation of each sentence.
+
+        Ties go to the first. A sentence without translations gets an empty one.
+        """
         check_weights(weights, self.names)
 
         def score(hypothesis: Hypothesis) -> float:

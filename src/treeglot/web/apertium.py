@@ -1,4 +1,4 @@
-"""Apertium's interface (APy): OmegaT and Weblate speak it. https://wiki.apertium.org/wiki/Apertium-apy"""
+"""Apertium's interface (APy), which OmegaT and Weblate use. https://wiki.apertium.org/wiki/Apertium-apy"""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def _route(path: str, handler: Handler, method: str = "POST", name: str | None = None) -> Route:
-    """A route that logs its pattern, never the client's path."""
+    """Return a route that logs its pattern, never the client's path."""
 
     async def handle(request: Request) -> Response:
         request.state.route = path
@@ -94,7 +94,7 @@ ROUTES = [
 
 
 async def _problem(request: Request, error: Exception) -> Response:
-    """An error as JSON: `error` for LibreTranslate and /v1/, `message` for DeepL and Apertium."""
+    """Return an error as JSON: `error` for LibreTranslate and /v1/, `message` for DeepL and Apertium."""
     status, headers = 400, None
     if isinstance(error, HTTPException):
         status, headers, text = error.status_code, error.headers, error.detail

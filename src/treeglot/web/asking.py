@@ -1,4 +1,4 @@
-"""What the interfaces share: the fields of a request, who asks, which model answers, and errors."""
+"""Functions that all interfaces share: fields of a request, the client, the model, and errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST_FIELDS = 1000
 
 @dataclass
 class Service:
-    """All that handlers need. Processes that are forked from this one share its meter and the files that it made."""
+    """Everything that handlers need. Forked processes share its meter and files."""
 
     shelf: Shelf
     workers: Workers
@@ -49,18 +49,18 @@ class Service:
 
 
 def service_of(request: Request) -> Service:
-    """The service that a request came to."""
+    """Return the service that a request came to."""
     found: Service = request.scope["service"]
     return found
 
 
 def refuse(problem: str, status: int = 400, **headers: str) -> HTTPException:
-    """An error for the client: raise it."""
+    """Return an error for the client, which the caller raises."""
     return HTTPException(status, problem, headers or None)
 
 
 class Json(Response):
-    """A response in compact JSON; text stays readable."""
+    """A response in compact JSON. Text stays readable."""
 
     media_type = "application/json"
 
@@ -129,7 +129,7 @@ def read_json(body: bytes) -> Fields:
 
 
 def key_of(request: Request, fields: Fields) -> str:
-    """The key that a request brings: in a header, or in the field `api_key`."""
+    """Return the key that a request contains, in a header or in the field `api_key`."""
     kind, _, value = request.headers.get("authorization", "").partition(" ")
     if kind.lower() in ("bearer", "deepl-auth-key") and value:
         return value.strip()
@@ -164,7 +164,7 @@ def admit(request: Request, fields: Fields, right: str = "translate", characters
 
 
 def texts_of(request: Request, value: Any, name: str = "q") -> list[str]:
-    """The texts of a field, one or several; checks how many and how long they are."""
+    """Return the texts of a field, one or several, after checking their number and length."""
     options = service_of(request).options
     texts = value if isinstance(value, list) else [value]
     if not all(isinstance(text, str) for text in texts):
@@ -180,14 +180,14 @@ def texts_of(request: Request, value: Any, name: str = "q") -> list[str]:
 
 
 def _clean(text: str) -> str:
-    """A text with U+FFFD for lone surrogates, which JSON can write."""
+    """Return a text with U+FFFD for lone surrogates, which JSON can write."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def model_for(request: Request, source: str, target: str, texts: Sequence[str]) -> tuple[list[Served], list[Any]]:
-    """Choose the model for each text. With the source `auto`, also returns the likely languages.
+    """Choose the model for each text. With the source `auto`, also return the likely languages.
 
-    The languages of short texts are detected together, because each alone says little.
+    The languages of short texts are detected together, because a single short text is not conclusive.
     """
     shelf = service_of(request).shelf
     if source.lower() != "auto":
@@ -262,6 +262,6 @@ async def within(request: Request, work: Awaitable[T]) -> T:
 
 
 async def gone(request: Request) -> None:
-    """Returns when the client has left."""
+    """Return when the client has left."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

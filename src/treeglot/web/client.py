@@ -39,7 +39,7 @@ class Client:
                 raise TreeglotError(_problem(error, self.address)) from error
 
     def ask(self, path: str, **fields: Any) -> Any:
-        """Ask any question of docs/serving.md: `client.ask("explain", q=…)`. Without fields it is a GET."""
+        """Send any request of docs/serving.md: `client.ask("explain", q=…)`. Without fields, it is a GET."""
         with self._open(path, fields or None) as answer:
             return parse_value(answer.read(), self.address)
 
@@ -49,7 +49,7 @@ class Client:
         return found
 
     def sentences(self, text: str, **fields: Any) -> Iterator[dict[str, Any]]:
-        """Yield the translations of a text's sentences as soon as they are there."""
+        """Yield the translations of a text's sentences as soon as they are ready."""
         with self._open("translate", {"q": text, "stream": True, **fields}) as answer:
             for line in answer:
                 entry = parse_json(line, self.address)
@@ -60,7 +60,7 @@ class Client:
 
 
 def _problem(error: urllib.error.HTTPError, address: str) -> str:
-    """The error message of the service, or of a proxy in front of it."""
+    """Return the error message of the service, or of a proxy in front of it."""
     with suppress(FormatError):
         return str(parse_json(error.read(), address, error=str)["error"])
     return f"{address}: the answer is {error.code} {error.reason} without an error in JSON; expected Treeglot's service"

@@ -29,13 +29,13 @@ PARSER = ParserTraining(cycles=1, split_iterations=5, merge_iterations=3, smooth
 
 
 def demo_folder() -> Path:
-    """The folder for the models of this version."""
+    """Return the folder for the models of this version."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "treeglot" / f"demo-{treeglot.__version__}"
 
 
 def demo_models(folder: Path, threads: int = 1) -> list[str]:
-    """The folders of the demonstration's models. The first use trains them, in seconds."""
+    """Return the folders of the demonstration's models. The first call trains them in seconds."""
     places = [folder / f"zh-en-{kind}" for kind in KINDS]
     if not all((place / "model.toml").is_file() for place in places):
         folder.mkdir(parents=True, exist_ok=True)
@@ -48,12 +48,12 @@ def demo_models(folder: Path, threads: int = 1) -> list[str]:
 
 
 def dev_text() -> tuple[list[str], list[str]]:
-    """Sentences that the demonstration's models do not learn from, and their translations."""
+    """Return sentences that the demonstration's models do not learn from, and their translations."""
     return raw_text(1000, "dev")
 
 
 def raw_text(pairs: int, part: str = "train") -> tuple[list[str], list[str]]:
-    """The sample's sentences as people write them: Chinese, English."""
+    """Return the sample's sentences as raw text: Chinese, English."""
     chosen = sample.split(sample.read_pairs(pairs))[part]
     chinese = untokenise([pair.source_tree.words for pair in chosen], find_language("zh"))
     english = untokenise([pair.target_tree.words for pair in chosen], find_language("en"))
@@ -120,7 +120,7 @@ def _needs_target_trees(kind: str) -> bool:
 
 
 def _lower(tree: Tree) -> Tree:
-    """A tree with its words in lower case."""
+    """Return a tree with its words in lower case."""
 
     def lower(node: Any) -> Any:
         return node.lower() if isinstance(node, str) else (node[0], *map(lower, node[1:]))

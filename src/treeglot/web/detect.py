@@ -1,4 +1,4 @@
-"""The language of a text, among those that are served. bench/detect.py compared libraries; py3langid was best."""
+"""Detects the language of a text, among those that are served. In bench/detect.py, py3langid was the best library."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _identifier() -> Any:
 
 
 def detect(text: str, languages: Iterable[str]) -> list[tuple[str, float]]:
-    """Rank these languages for a text, the likeliest first, with a confidence in percent.
+    """Rank these languages for a text, the most likely first, with a confidence in percent.
 
     >>> detect("Das ist ein kleines Haus am Meer.", ["en", "de", "zh-Hant"])[0][0]
     'de'

@@ -89,7 +89,7 @@ async def explain(request: Request) -> Response:
 
 @lru_cache(maxsize=8)
 def with_weights(served: Served, weights: tuple[tuple[str, float], ...]) -> Model:
-    """The model with other weights for some of its features."""
+    """Return the model with other weights for some of its features."""
     if not weights:
         return served.model
     for name, _ in weights:
@@ -101,7 +101,7 @@ def with_weights(served: Served, weights: tuple[tuple[str, float], ...]) -> Mode
 def translate_one(
     model: Model, text: str, tree: Tree | None, constraints: Constraints, glossary: Glossary | None
 ) -> Translation:
-    """The translation of the first sentence of a text, or of a tree."""
+    """Return the translation of the first sentence of a text, or of a tree."""
     sentence = first_sentence(model, text)
     wanted = constraints if constraints.contains or constraints.forbid else None
     found = model.translate(sentence.words if tree is None else tree, wanted, glossary)
@@ -109,7 +109,7 @@ def translate_one(
 
 
 def first_sentence(model: Model, text: str) -> Tokens:
-    """The words of a text's first sentence."""
+    """Return the words of a text's first sentence."""
     pieces = cut(model, text)
     if not pieces:
         raise refuse("there is no sentence in the text")
@@ -117,7 +117,7 @@ def first_sentence(model: Model, text: str) -> Tokens:
 
 
 def tree_of(nested: Any) -> Tree:
-    """A tree from nested lists, as JSON has them."""
+    """Return a tree from nested lists, as JSON has them."""
     nodes = 0
 
     def tuples(value: Any, depth: int) -> Any:
@@ -138,12 +138,18 @@ def tree_of(nested: Any) -> Tree:
 
 
 def drawn(found: Translation) -> str:
-    """The drawings of a translation. A page with a strict policy has no styles in attributes: a script sets them."""
+    """Return the drawings of a translation.
+
+    A page with a strict policy has no styles in attributes; a script sets them.
+    """
     return to_html(found).replace(' style="', ' data-style="')
 
 
 def competing(found: Translation, margin: float) -> list[Fields]:
-    """The rules of derivations within `margin` of the best, by span. `lost` is how much a rule loses at least."""
+    """Return the rules of derivations within `margin` of the best, by span.
+
+    `lost` is the least that a rule loses.
+    """
     if not found.hypotheses or not found.derivation.steps:
         return []
     forest = found.forest(margin)

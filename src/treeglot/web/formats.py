@@ -1,4 +1,4 @@
-"""Texts with markup, and files."""
+"""Translates texts with markup, and files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SUFFIXES = tuple(FORMATS)
 
 
 def translate_text_html(text: str, model: Any) -> str:
-    """The translation of a piece of HTML; tags stay."""
+    """Return the translation of a fragment of HTML. Tags stay."""
     return translate_html(model, text)
 
 

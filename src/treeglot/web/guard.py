@@ -46,10 +46,9 @@ TIMES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
 class Figures:
-    """What /metrics shows: of this process, or of all that write to the same folder.
+    """The figures of /metrics: of this process, or of all processes that write to the same folder.
 
-    Such a folder is named by the environment, before the package of Prometheus is imported. Counts of processes that
-    ended stay.
+    The environment names such a folder, before the package of Prometheus is imported. Counts of ended processes stay.
     """
 
     def __init__(self) -> None:
@@ -67,11 +66,11 @@ class Figures:
         self._labelled: dict[tuple[str, ...], tuple[Counter, Histogram]] = {}
 
     def _gauge(self, name: str, text: str) -> Gauge:
-        """A gauge: the sum over all live processes."""
+        """Return a gauge: the sum over all live processes."""
         return Gauge(f"treeglot_{name}", text, registry=self.registry, multiprocess_mode="livesum")
 
     def show(self) -> bytes:
-        """The figures as Prometheus reads them."""
+        """Return the figures as Prometheus reads them."""
         if self._folder is None:
             return generate_latest(self.registry)
         everywhere = CollectorRegistry()
@@ -205,7 +204,7 @@ class JsonLines(logging.Formatter):
     """A JSON object a line: time, level, message, and the fields of the event."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line."""
+        """Return one line."""
         made = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
         entry = {"time": f"{made}.{int(record.msecs):03d}Z", "level": record.levelname.lower()}
         entry |= {"message": record.getMessage(), **getattr(record, "fields", {})}
@@ -215,7 +214,7 @@ class JsonLines(logging.Formatter):
 
 
 def log_lines(quiet: bool) -> None:
-    """Write the log to standard error; with `quiet`, errors alone."""
+    """Write the log to standard error. With `quiet`, write only errors."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     for name in ("treeglot.web", "uvicorn.error"):

@@ -1,4 +1,4 @@
-"""API keys: who may ask, for what, and how much in a minute. A file holds their hashes, never the keys.
+"""API keys: who can send requests, for what, and how many in a minute. A file stores their hashes, never the keys.
 
 A key is 32 random bytes, so a plain SHA-256 of it cannot be reversed or guessed.
 """
@@ -33,7 +33,7 @@ SLOTS, PROBED = 16_384, 16
 
 @dataclass(frozen=True)
 class Key(Options):
-    """An API key, as the file has it."""
+    """An entry of an API key in the file."""
 
     name: str = required("whose it is")
     digest: str = required("SHA-256 of the key")
@@ -42,7 +42,7 @@ class Key(Options):
     characters: int = option(0, "characters in a minute; 0: any number", least=0)
 
     def __post_init__(self) -> None:
-        """Refuses unknown rights."""
+        """Refuse unknown rights."""
         super().__post_init__()
         if not self.digest.isascii():
             raise UsageError(f"digest is {self.digest[:60]!r}; expected hexadecimal digits", ("digest",))
@@ -52,7 +52,7 @@ class Key(Options):
 
 
 def digest_of(key: str) -> str:
-    """The entry of a key in the file."""
+    """Return the entry of a key in the file."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -65,7 +65,7 @@ class Keys:
         self._keys: tuple[Key, ...] = ()
 
     def all(self) -> tuple[Key, ...]:
-        """The keys of the file; none if there is no file."""
+        """Return the keys of the file, or none if there is no file."""
         try:
             status = self.path.stat()
         except FileNotFoundError:
@@ -90,7 +90,7 @@ class Keys:
             raise FormatError(str(self.path), 0, str(error)) from error
 
     def find(self, key: str) -> Key | None:
-        """The entry of a key. All entries are compared, each in constant time."""
+        """Return the entry of a key. All entries are compared, each in constant time."""
         wanted, found = digest_of(key), None
         for entry in self.all():
             if hmac.compare_digest(entry.digest, wanted):
@@ -98,7 +98,7 @@ class Keys:
         return found
 
     def add(self, name: str, rights: tuple[str, ...], requests: int, characters: int) -> str:
-        """A new key, which only the caller ever sees."""
+        """Create a key and return it. Only the caller ever sees it."""
         if any(entry.name == name for entry in self.all()):
             raise UsageError(f"there is a key of the name {name!r} already; expected another name")
         key = f"tg-{secrets.token_urlsafe(32)}"
@@ -144,9 +144,9 @@ class Meter:
         self._lock = threading.Lock()
 
     def take(self, client: str, amount: float, per_minute: float) -> float:
-        """Use an amount, or return the seconds to wait if it exceeds the limit. 0 is no limit.
+        """Use an amount, or return the seconds to wait if it exceeds the limit. 0 means no limit.
 
-        An idle client may use more than a minute's amount at once.
+        An idle client can use more than a minute's amount at once.
         """
         if not per_minute:
             return 0.0
@@ -168,7 +168,7 @@ class Meter:
         return 60 * (min(amount, per_minute) - room) / per_minute if late else 0.0
 
     def _find(self, name: bytes, now: float) -> tuple[int, float, float]:
-        """A client's slot, its use and its time. A new client takes the least recently used slot."""
+        """Return a client's slot, its use and its time. A new client takes the least recently used slot."""
         first = int.from_bytes(name[:4], "big") % (SLOTS - PROBED)
         places = range(first * SLOT.size, (first + PROBED) * SLOT.size, SLOT.size)
         seen = []

@@ -1,4 +1,4 @@
-"""Languages as clients write them: codes of two or three letters, regions, English names."""
+"""Language codes in the forms of clients: codes of two or three letters, regions, English names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.resources import files
 
 @cache
 def _table() -> dict[str, tuple[str, str]]:
-    """The three-letter code and the English name of each two-letter code."""
+    """Return the three-letter code and the English name of each two-letter code."""
     lines = (files("treeglot.web") / "languages.tsv").read_text(encoding="utf-8").splitlines()
     return {two: (three, name) for two, three, name in (line.split("\t") for line in lines)}
 
@@ -19,7 +19,7 @@ def _short() -> dict[str, str]:
 
 
 def normal(code: str) -> str:
-    """A code as models have it, its language of two letters where there is such a code.
+    """Return a code in the form of models, with two letters if there is such a code.
 
     >>> normal("DEU"), normal("zh_Hant"), normal("EN-us")
     ('de', 'zh-hant', 'en-us')
@@ -29,7 +29,7 @@ def normal(code: str) -> str:
 
 
 def candidates(code: str) -> list[str]:
-    """The codes to try for a client's code: itself, then without region and script.
+    """Return the codes to try for a client's code: itself, then without region and script.
 
     >>> candidates("EN-US")
     ['en-us', 'en']
@@ -40,7 +40,7 @@ def candidates(code: str) -> list[str]:
 
 
 def name(code: str) -> str:
-    """The English name of a language.
+    """Return the English name of a language.
 
     >>> name("zh"), name("zh-Hant"), name("tlh")
     ('Chinese', 'Chinese (Hant)', 'tlh')
@@ -51,7 +51,7 @@ def name(code: str) -> str:
 
 
 def long(code: str) -> str:
-    """The code of three letters.
+    """Return the code of three letters.
 
     >>> long("de"), long("tlh")
     ('deu', 'tlh')

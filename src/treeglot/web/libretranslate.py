@@ -75,7 +75,7 @@ def _number(request: Request, value: Any) -> int:
 
 
 async def _one(request: Request, served: Served, text: str, kind: str, number: int) -> tuple[str, list[str]]:
-    """A translation and its alternatives."""
+    """Return a translation and its alternatives."""
     if kind == "html":
         asking.service_of(request).figures.translated(served.name, len(text))
         return await asking.with_model(request, served, partial(translate_text_html, text)), []
@@ -89,7 +89,7 @@ async def languages(request: Request) -> Response:
 
 
 def languages_of(shelf: Shelf) -> list[asking.Fields]:
-    """All languages, with those that they can be translated to."""
+    """Return all languages, with those that they can be translated to."""
     return [{"code": c, "name": name(c), "targets": shelf.targets(c)} for c in shelf.languages]
 
 

@@ -27,7 +27,7 @@ class Made:
         weakref.finalize(self, shutil.rmtree, self._folder, True)
 
     def _files(self) -> list[tuple[float, Path]]:
-        """The files that have not expired, with their ages. Expired ones are removed."""
+        """Return the files that have not expired, with their ages. Expired ones are removed."""
         found, now = [], time.time()
         for path in self._folder.iterdir():
             with suppress(FileNotFoundError):
@@ -40,7 +40,7 @@ class Made:
         return [(age, path) for age, path in found if age <= KEPT_SECONDS]
 
     def add(self, name: str, content: bytes) -> str:
-        """Keep a file. Returns the secret that gives it back."""
+        """Store a file, and return the secret that retrieves it."""
         for _, path in self._files()[KEPT - 1 :]:
             path.unlink(missing_ok=True)
         secret = secrets.token_hex(24)
@@ -49,7 +49,7 @@ class Made:
         return secret
 
     def find(self, secret: str) -> tuple[str, bytes]:
-        """The file of a secret."""
+        """Return the file of a secret."""
         for _, path in self._files():
             kept, _, name = path.name.partition(".")
             if hmac.compare_digest(kept.encode(), secret.encode("utf-8", "surrogatepass")):

@@ -1,4 +1,4 @@
-"""Memory that requests took and that is free again."""
+"""Returns free memory of finished requests to the system."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SECONDS = 30.0
 
 
 async def give_back_often(seconds: float = SECONDS) -> None:
-    """Give free pages back to the system again and again. Requests took them."""
+    """Return free pages of finished requests to the system regularly."""
     while True:
         await asyncio.sleep(seconds)
         await asyncio.to_thread(give_back)

@@ -78,12 +78,12 @@ class DeepLRequest(Options):
 
 
 def array(of: Schema) -> Schema:
-    """The schema of a list."""
+    """Return the schema of a list."""
     return {"type": "array", "items": of}
 
 
 def record(optional: tuple[str, ...] = (), /, **properties: Schema) -> Schema:
-    """The schema of an object with exactly these fields. Only the optional ones may be missing."""
+    """Return the schema of an object with exactly these fields. Only the optional ones may be missing."""
     wanted = [name for name in properties if name not in optional]
     return {"type": "object", "properties": properties, "required": wanted, "additionalProperties": False}
 
@@ -145,7 +145,7 @@ ERROR = record(error=STRING, message=STRING)
 
 
 def envelope(data: Schema) -> Schema:
-    """The schema of Apertium's answers."""
+    """Return the schema of Apertium's answers."""
     return record(responseData=data, responseDetails={"type": "null"}, responseStatus={"const": 200})
 
 
@@ -164,7 +164,7 @@ class Operation:
 
 
 def either(*schemas: Schema) -> Schema:
-    """A schema that allows any of these."""
+    """Return a schema that allows any of these."""
     return {"anyOf": list(schemas)}
 
 
@@ -403,7 +403,7 @@ OPERATIONS = [
 
 
 def schema_of(kind: Any) -> Schema:
-    """The schema of a type's values.
+    """Return the schema of a type's values.
 
     >>> schema_of(int | list[str])
     {'anyOf': [{'type': 'integer'}, {'type': 'array', 'items': {'type': 'string'}}]}
@@ -422,7 +422,7 @@ def schema_of(kind: Any) -> Schema:
 
 
 def request_schema(options: Any) -> Schema:
-    """The schema of a request, from the dataclass that declares it."""
+    """Return the schema of a request, from the dataclass that declares it."""
     properties, wanted = {}, []
     for o in options_of(options):
         entry = {**schema_of(o.type), "description": o.help}
@@ -465,7 +465,7 @@ def describe(operation: Operation) -> Schema:
 
 
 def specification(version: str) -> Schema:
-    """The whole OpenAPI description."""
+    """Return the whole OpenAPI description."""
     paths: Schema = {}
     for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method] = describe(operation)

@@ -1,4 +1,4 @@
-"""Treeglot's own interface, /v1/: translations with all that explains them."""
+"""Treeglot's own interface, /v1/: translations with their explanations."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def merged(model: Model, terms: Mapping[str, str]) -> Glossary | None:
 
 
 async def asked(request: Request, schema: Callable[..., T]) -> tuple[T, Fields]:
-    """The fields of a request as `schema` has them; fields that it does not know are refused."""
+    """Return the fields of a request in the form of `schema`. Unknown fields are refused."""
     fields = await fields_of(request)
     try:
         return from_table(schema, fields), fields
@@ -78,7 +78,7 @@ async def asked(request: Request, schema: Callable[..., T]) -> tuple[T, Fields]:
 
 
 def pick(request: Request, asked: Any, texts: list[str]) -> Served:
-    """The model that a request names, or the one for its languages."""
+    """Return the model that a request names, or the one for its languages."""
     shelf = service_of(request).shelf
     if asked.model:
         try:
@@ -96,7 +96,7 @@ def pick(request: Request, asked: Any, texts: list[str]) -> Served:
 
 
 async def refreshed(request: Request) -> Shelf:
-    """The models as their folders are now: another process may have changed them a moment ago."""
+    """Return the models after reloading changed folders. Another process may have changed them a moment ago."""
     shelf = service_of(request).shelf
     await asyncio.to_thread(shelf.refresh)
     return shelf
@@ -135,7 +135,7 @@ async def translate_texts(request: Request) -> Response:
 
 
 def _text(served: Served, found: Translation, wanted: TranslateRequest) -> Fields:
-    """A text, and its sentences with their places in both texts."""
+    """Return a text, and its sentences with their places in both texts."""
     parts = found.sentences
     begin = [0, 0]
     listed = []
@@ -158,7 +158,7 @@ def _described(served: Served, found: Translation, wanted: TranslateRequest) -> 
 
 
 def describe(served: Served, found: Translation, trace: bool) -> Fields:
-    """A sentence with its translation: words, their places in it, alignment, and what else is wanted."""
+    """Return a sentence with its translation: words, their positions, alignment, and other requested data."""
     entry: Fields = {
         "source": found.source,
         "text": found.text,
@@ -212,7 +212,7 @@ def _finite(number: float) -> float | None:
 async def _lines(
     service: Service, served: Served, texts: list[str], wish: Wish, wanted: TranslateRequest
 ) -> AsyncIterator[bytes]:
-    """A line for each sentence, with its text's number and its place there; a last one that says how it ended."""
+    """Yield a line for each sentence, with its text's number and its place there; a last one that says how it ended."""
     number = 0
     for which, text in enumerate(texts):
         async for (begin, end), found in sentences(service.workers, served.model, text, wish):
@@ -223,7 +223,7 @@ async def _lines(
 
 
 async def _guarded(service: Service, lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The lines; after the deadline a line with an error instead. The response has begun: its status is 200."""
+    """Yield the lines; after the deadline a line with an error instead. The response has begun: its status is 200."""
     import asyncio
 
     end = asyncio.get_running_loop().time() + service.options.deadline

@@ -1,4 +1,4 @@
-"""The workbench: a page of files that lie in the package."""
+"""The workbench: a page whose files are part of the package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules: searching and correcting them, learning from better translations, and what corrections change."""
+"""Searches and corrects rules, learns from better translations, and shows the effect of corrections."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _writing = threading.Lock()
 
 @dataclass(frozen=True)
 class RulesRequest(Options):
-    """Words that rules have."""
+    """Words to search for in rules."""
 
     source: str = option("", "words and variables of the source side, blanks between them; empty: any")
     target: str = option("", "likewise of the target side")
@@ -76,7 +76,7 @@ class UndoRequest(Options):
 
 @dataclass(frozen=True)
 class LearnRequest(Options):
-    """A sentence with its right translation."""
+    """A sentence with its correct translation."""
 
     q: str = required("the sentence")
     translation: str = required("its translation")
@@ -88,7 +88,7 @@ class LearnRequest(Options):
 
 @dataclass(frozen=True)
 class CheckRequest(Options):
-    """Sentences to translate without and with corrections; if none are given, with all that the model has."""
+    """Sentences to translate without and with corrections. Without corrections, those of the model are used."""
 
     corrections: tuple[dict[str, Any], ...] = option((), "corrections to try")
     sentence: str = option("", "a sentence to learn from, with its translation")
@@ -123,7 +123,7 @@ async def rules(request: Request) -> Response:
 
 
 def listed(served: Served) -> Fields:
-    """The corrections of a model."""
+    """Return the corrections of a model."""
     held = served.model.corrections or ()
     shown = [asdict(each) | {"features": dict(each.features), "line": str(each)} for each in held]
     return {"model": served.name, "digest": served.digest, "corrections": shown}
@@ -276,7 +276,7 @@ def _correction(given: Mapping[str, Any], author: str, group: str) -> Correction
 
 
 def _tried(model: Model, more: tuple[Correction, ...]) -> tuple[Model, list[str]]:
-    """The model with further corrections, and notes on doubtful ones. Impossible ones are refused."""
+    """Return the model with further corrections, and notes on doubtful ones. Impossible ones are refused."""
     try:
         held = tuple(model.corrections or ())
         made, odd = model.try_corrections((*held, *more), len(held))

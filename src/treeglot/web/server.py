@@ -38,7 +38,7 @@ SOON = 10.0  # seconds
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open a socket for clients. Port 0 takes a free port."""
+    """Open a socket for clients. Port 0 selects a free port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=1024)
@@ -47,15 +47,15 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address(listening: socket.socket) -> str:
-    """The address of the service."""
+    """Return the address of the service."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
 class Outgoing:
-    """Buffers what a connection sends, so that the head and body of an answer leave in one packet.
+    """Buffers outgoing data of a connection, so that the head and body of an answer leave in one packet.
 
-    A client that does not take its answer is cut off after a while: when the connection closes, or cannot go on.
+    A client that does not read its answer is cut off after a while: when the connection closes, or cannot continue.
     """
 
     def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop, patience: float) -> None:
@@ -198,7 +198,7 @@ class Connection(HttpToolsProtocol):
 
 
 class Server(uvicorn.Server):
-    """Ends on a signal when the running requests are answered, and then simply returns."""
+    """A server that ends on a signal, after the running requests are answered, and returns normally."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -243,10 +243,10 @@ def serve(app: Any, listening: socket.socket, options: ServeOptions, trust_proxy
 def serve_processes(
     run: Callable[[], None], number: int, ended: Callable[[int], None], clock: Callable[[], float] = time.monotonic
 ) -> None:
-    """Run `run` in so many processes, forked from this one. A process that dies is replaced. A signal ends them all.
+    """Run `run` in several processes, forked from this one. Dead processes are replaced. A signal ends them all.
 
-    Processes that die as soon as they run are replaced only a few times. They share what this process has loaded.
-    `ended` is called for each process that has ended. They end with this one: a pipe tells them when it ends.
+    Processes that die at once are replaced only a few times. They share the data that this process has loaded. `ended`
+    is called for each process that has ended. They end with this one: a pipe tells them when it ends.
     """
     gc.freeze()
     children: dict[int, float] = {}  # when they began

@@ -47,7 +47,7 @@ class Served:
 
 
 def stamp_of(folder: Path) -> Stamp:
-    """The files of a folder with sizes and times; hidden ones, which are being written, aside."""
+    """Return the files of a folder with sizes and times, without hidden files, which are being written."""
     found = []
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
@@ -62,7 +62,7 @@ def stamp_of(folder: Path) -> Stamp:
 
 
 def _digest(folder: Path, stamp: Stamp, options: object) -> str:
-    """A digest of the header and size of every file, and of the full content of files that people edit."""
+    """Return a digest of the header and size of every file, and of the full content of files that people edit."""
     made = blake2b(repr(options).encode(), digest_size=8)
     for name, size, _ in stamp:
         with (folder / name).open("rb") as stream:
@@ -96,10 +96,10 @@ def open_served(place: str, time_limit: float = 0.0) -> Served:
 
 
 class Shelf:
-    """Models by name and by languages. Of several models with the same languages, the first serves."""
+    """Models by name and by languages. If several models have the same languages, the first serves them."""
 
     def __init__(self, places: Sequence[str], time_limit: float = 0.0) -> None:
-        """`places` are folders, or `SOURCE-TARGET=FOLDER`."""
+        """Load the models. `places` are folders, or `SOURCE-TARGET=FOLDER`."""
         self._places = tuple(places)
         self._time_limit = time_limit
         self._served = tuple(open_served(place, time_limit) for place in places)
@@ -117,14 +117,14 @@ class Shelf:
         return len(self._served)
 
     def named(self, name: str) -> Served:
-        """The model of a name."""
+        """Return the model of a name."""
         found = next((served for served in self._served if served.name == name), None)
         if found is None:
             raise UsageError(unknown("model", name, [served.name for served in self._served]))
         return found
 
     def between(self, source: str, target: str) -> Served | None:
-        """The first model for two languages, with codes as clients write them."""
+        """Return the first model for two languages, with codes as clients write them."""
         pairs = [(a, b) for a in candidates(source) for b in candidates(target)]
         for wanted in pairs:
             for served in self._served:
@@ -139,7 +139,7 @@ class Shelf:
         return list(dict.fromkeys(served.source for served in self._served))
 
     def targets(self, source: str) -> list[str]:
-        """The languages that models translate `source` to."""
+        """Return the languages that models translate `source` to."""
         return list(dict.fromkeys(served.target for served in self._served if served.source == source))
 
     @property

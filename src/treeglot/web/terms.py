@@ -28,7 +28,7 @@ LONGEST = 500  # characters of a cell
 
 @dataclass(frozen=True)
 class GlossaryRequest(Options):
-    """The new glossary of a model, instead of the old one."""
+    """The new glossary of a model, which replaces the old one."""
 
     entries: list[dict[str, Any]] = required("source, target, mode, case, forms and pos of each term")
     version: str = option("", "the version that they replace, as it was listed; another is left alone. Empty: any")
@@ -37,7 +37,7 @@ class GlossaryRequest(Options):
 
 
 def listed(served: Served) -> Fields:
-    """The glossary of a model."""
+    """Return the glossary of a model."""
     own = served.model.glossary
     entries = own.entries if own is not None else ()
     shown = {"version": _version(entries), "entries": [asdict(entry) for entry in entries]}
@@ -67,7 +67,7 @@ async def keep(request: Request) -> Response:
 
 
 def _entry(given: Mapping[str, Any]) -> Entry:
-    """An entry that a line of the file can hold."""
+    """Return an entry that a line of the file can hold."""
     made: Entry = from_table(Entry, given)
     for cell in (made.source, made.target, made.pos, *made.forms):
         if len(cell) > LONGEST or not cell.isprintable() or cell.startswith("#") or "|" in cell:

@@ -1,4 +1,4 @@
-"""From a text to its sentences, and from their translations to the translation of the text."""
+"""Splits a text into sentences, and joins their translations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Wish:
 
 
 def cut(model: Model, text: str) -> list[tuple[Place, Tokens]]:
-    """Split a text into sentences with their places, as `Model.translate` does.
+    """Split a text into sentences with their positions, like `Model.translate`.
 
     For a model that takes words, each line is a sentence.
     """
@@ -66,13 +66,13 @@ class Decoding:
         return len(self.given if isinstance(self.given, str) else self.given.text)
 
     def joins(self, other: Any) -> bool:
-        """Whether the other call has the same model and options. Long sentences are not batched."""
+        """Return whether the other call has the same model and options. Long sentences are not batched."""
         if not isinstance(other, Decoding) or other.model is not self.model or other.wish != self.wish:
             return False
         return self.size <= WHOLE and other.size <= WHOLE
 
     def together(self, others: Sequence[Decoding]) -> list[Translation]:
-        """The translations of this and of the others."""
+        """Return the translations of this and of the others."""
         calls, wish = [self, *others], self.wish
         given = [call.given if isinstance(call.given, str) else call.given.words for call in calls]
         found = self.model.translate_batch(given, wish.kbest, wish.kbest > 1, **wish.options)
@@ -92,7 +92,7 @@ def joined(model: Model, text: str, places: Iterable[Place], parts: list[Transla
 
 
 async def sentences(workers: Workers, model: Model, text: str, wish: Wish) -> AsyncIterator[tuple[Place, Translation]]:
-    """The translations of a text's sentences, one by one."""
+    """Yield the translations of a text's sentences, one by one."""
     [pieces] = [cut(model, text)] if len(text) < SHORT else await workers.all([partial(cut, model, text)])
     calls = [Decoding(model, sentence, wish) for _, sentence in pieces]
     number = 0
@@ -102,7 +102,7 @@ async def sentences(workers: Workers, model: Model, text: str, wish: Wish) -> As
 
 
 async def translate(workers: Workers, model: Model, text: str, wish: Wish = Wish()) -> Translation:
-    """The translation of a text, the same as `Model.translate` gives."""
+    """Return the translation of a text, the same as that of `Model.translate`."""
     plain = model.text is not None and not model.translator.options.markup
     if plain and wish.kbest == 1 and len(text) <= WHOLE:
         [whole] = await workers.all([Decoding(model, text, wish)])
@@ -121,7 +121,7 @@ class InTurns:
         self._futures: list[Future[Translation]] = []
 
     def stop(self) -> None:
-        """Give up waiting calls."""
+        """Cancel waiting calls."""
         self._stopped = True
         for future in self._futures:
             future.cancel()
@@ -132,7 +132,7 @@ class InTurns:
     def translate_batch(
         self, sources: Iterable[Any], kbest: int = 1, distinct: bool = False, threads: int = 1, **options: Any
     ) -> list[Translation]:
-        """Translate as the model does, in turn with other requests."""
+        """Translate like the model, in turn with other requests."""
 
         def call(source: Any) -> Translation:
             return self._model.translate_batch([source], kbest, distinct, **options)[0]
@@ -143,12 +143,12 @@ class InTurns:
         return [future.result() for future in self._futures]
 
     def translate(self, source: Any, **options: Any) -> Translation:
-        """Translate as the model does, in turn with other requests."""
+        """Translate like the model, in turn with other requests."""
         return self.translate_batch([source], **options)[0]
 
 
 def alternatives(model: Model, translation: Translation, number: int) -> list[str]:
-    """At most `number` other translations of a text. In each, one sentence differs from the best.
+    """Return at most `number` other translations of a text. In each, one sentence differs from the best.
 
     The closest in score come first.
     """
@@ -169,7 +169,7 @@ def alternatives(model: Model, translation: Translation, number: int) -> list[st
 
 
 def _replaced(model: Model, translation: Translation, place: int, hypothesis: Hypothesis) -> str:
-    """The text with another hypothesis of the sentence at `place`."""
+    """Return the text with another hypothesis of the sentence at `place`."""
     part = translation.sentences[place]
     new = hypothesis_text(model, part, hypothesis).text
     if len(translation.sentences) == 1:  # its text has the blanks around it
@@ -183,7 +183,7 @@ def _replaced(model: Model, translation: Translation, place: int, hypothesis: Hy
 
 
 def hypothesis_text(model: Model, part: Translation, hypothesis: Hypothesis) -> Tokens:
-    """The text of a hypothesis of one sentence."""
+    """Return the text of a hypothesis of one sentence."""
     words = tokens(hypothesis.text)
     if model.text is None:
         return place_words(words)
@@ -194,7 +194,7 @@ def hypothesis_text(model: Model, part: Translation, hypothesis: Hypothesis) -> 
 
 
 def marked(translation: Translation, mark: str = "*") -> str:
-    """The text, with a mark before every untranslated word."""
+    """Return the text, with a mark before every untranslated word."""
     text, places = translation.text, []
     offset = 0
     for part in translation.sentences:

@@ -99,7 +99,7 @@ def _instead(instead: Instead) -> Fields:
 
 
 def concordance(found: Concordance) -> Fields:
-    """Sentence pairs with the places of their found words."""
+    """Return sentence pairs with the positions of their found words."""
     return {
         "pairs": found.pairs,
         "examples": [

@@ -33,7 +33,7 @@ class Joint(Protocol):
         ...
 
     def joins(self, other: Any) -> bool:
-        """Whether both calls can be made in one batch."""
+        """Return whether both calls can be made in one batch."""
         ...
 
     def together(self, others: Sequence[Any]) -> list[Any]:
@@ -57,7 +57,7 @@ class Workers:
         self._started = self._ended = False
 
     def submit(self, calls: Sequence[Call[T]]) -> list[Future[T]]:
-        """Queue the calls of one request from a thread. `BusyError` if too many wait already."""
+        """Queue the calls of one request from a thread. If too many are waiting, raise `BusyError`."""
         futures: list[Future[T]] = [Future() for _ in calls]
         self._queue(futures, calls)
         return futures
@@ -93,13 +93,13 @@ class Workers:
                     future.exception()  # nobody else looks at those after the first that failed
 
     async def each(self, calls: Sequence[Call[T]]) -> AsyncIterator[T]:
-        """The results in order, as soon as they are ready. Closing the iterator cancels waiting calls."""
+        """Yield the results in order, as soon as they are ready. Closing the iterator cancels waiting calls."""
         with self._asked(calls) as futures:
             for future in futures:
                 yield await future
 
     async def all(self, calls: Sequence[Call[T]]) -> list[T]:
-        """All results, in order."""
+        """Return all results, in order."""
         with self._asked(calls) as futures:
             return [await future for future in futures]
 
@@ -119,7 +119,7 @@ class Workers:
             del taken, running, made  # an idle thread keeps nothing alive
 
     def _next(self) -> list[Waiting]:
-        """The next call of the request whose turn it is, and others that join it. Empty if there are no more."""
+        """Return the next call of the request whose turn it is, and others that join it. Empty if there are no more."""
         with self._changed:
             while not self._turns:
                 if self._ended:
@@ -152,7 +152,7 @@ class Workers:
 
 
 def _begins(future: AnyFuture) -> bool:
-    """Whether a request still waits for it."""
+    """Return whether a request still waits for it."""
     return future.set_running_or_notify_cancel() if isinstance(future, Future) else not future.cancelled()
 
 

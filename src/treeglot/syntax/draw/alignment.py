@@ -1,4 +1,4 @@
-"""A word alignment: a matrix, source words down and target words across, or a list when that is too wide."""
+"""Drawings of a word alignment: a matrix of source words by target words, or a list if it is too wide."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def matrix(links: Links) -> list[list[Piece]]:
 
 
 def matrix_width(links: Links) -> int:
-    """The columns that `matrix` takes."""
+    """Return the columns that `matrix` takes."""
     first = max((columns(word) for word in links.source), default=0) + 2
     return first + max((2 * j + 2 + columns(word) for j, word in enumerate(links.target)), default=0)
 

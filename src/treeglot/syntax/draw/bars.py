@@ -49,7 +49,7 @@ def bars(
     unit: str,
     digits: int = 1,
 ) -> str:
-    """Draw bars in SVG: for each name one bar a system, `values[name][system]` long, with so many digits.
+    """Draw bars in SVG: for each name, one bar per system with the length `values[name][system]`.
 
     >>> bars("Shares", ["glue", "match"], ["a", "b"], [[25, 18], [17, 30]], "%").count("<rect")
     7

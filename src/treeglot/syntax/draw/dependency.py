@@ -1,4 +1,4 @@
-"""A dependency analysis: arcs above the words, or one line a word with the tree beside it when that is too wide."""
+"""Drawings of a dependency analysis: arcs above the words, or one line per word if it is too wide."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT, NO_HEAD = -1, -2
 
 @dataclass(frozen=True)
 class Arcs:
-    """The drawn parts of a dependency analysis, which may be no tree. `tags` and `relations` may be empty."""
+    """The drawn parts of a dependency analysis, which need not be a tree. `tags` and `relations` can be empty."""
 
     words: Sequence[str]
     heads: Sequence[int]
@@ -22,7 +22,7 @@ class Arcs:
     groups: Sequence[int] = ()  # by word: the number of its group, if groups are shown
 
     def relation(self, word: int) -> str:
-        """The text at the arc into `word`."""
+        """Return the text at the arc into `word`."""
         named = self.relations[word] if self.relations else ""
         if self.heads[word] == NO_HEAD:
             return "no head"
@@ -123,7 +123,7 @@ def down(arcs: Arcs) -> list[list[Piece]]:
 
 
 def _depths(heads: Sequence[int]) -> list[int]:
-    """The depth of each word below its root. In a cycle of heads, one word serves as a root."""
+    """Return the depth of each word below its root. In a cycle of heads, one word serves as a root."""
     depths = [-1] * len(heads)
     for start in range(len(heads)):
         path = []

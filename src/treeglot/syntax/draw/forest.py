@@ -1,4 +1,4 @@
-"""A packed forest: a table of its nodes and edges for the terminal, a hypergraph for a picture."""
+"""Drawings of a packed forest: a table of its nodes and edges for the terminal, a hypergraph for a picture."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from treeglot.syntax.draw.terminal import Piece
 
 @dataclass(frozen=True)
 class Packed:
-    """The drawn parts of a forest: nodes bottom-up (words among them), and edges grouped by head."""
+    """The drawn parts of a forest: nodes bottom-up (including words), and edges grouped by head."""
 
     labels: Sequence[str]
     spans: Sequence[tuple[int, int]]
@@ -24,7 +24,7 @@ class Packed:
 
     @cached_property
     def names(self) -> list[str]:
-        """`NP[0,2)` for a node, the word itself for a word. A number distinguishes equal names."""
+        """Return names of nodes, such as `NP[0,2)`, or the word itself. A number distinguishes equal names."""
         names = [
             label if node < self.words else f"{label}[{begin},{end})"
             for node, (label, (begin, end)) in enumerate(zip(self.labels, self.spans, strict=True))
@@ -37,7 +37,7 @@ class Packed:
 
     @cached_property
     def edges_into(self) -> list[list[int]]:
-        """The edges of each node, the best first."""
+        """Return the edges of each node, best first."""
         into: list[list[int]] = [[] for _ in self.labels]
         for edge, head in enumerate(self.heads):
             into[head].append(edge)
@@ -47,7 +47,7 @@ class Packed:
 def table(packed: Packed, limit: int) -> list[list[Piece]]:
     """List the nodes from the top down, each with its edges and their scores. A mark shows those of the best tree.
 
-    Stops after `limit` edges; the last line then says how many are not shown.
+    The list stops after `limit` edges. Then its last line tells how many are not shown.
     """
     nodes = [node for node in reversed(range(packed.words, len(packed.labels))) if packed.edges_into[node]]
     shown = nodes[:limit]
@@ -131,7 +131,7 @@ def picture(packed: Packed, metric: Metric) -> Drawing:
 
 
 def _word_width(packed: Packed, word: int, tags: Sequence[int], metric: Metric) -> float:
-    """The width of a word, or of the tags side by side above it."""
+    """Return the width of a word, or of the tags side by side above it."""
     above = [metric.measure(packed.labels[v]) for v in tags]
     return max(metric.measure(packed.labels[word]), sum(above) + metric.gap * (len(above) - 1))
 

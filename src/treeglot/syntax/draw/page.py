@@ -74,7 +74,7 @@ document.addEventListener("click", event => {
 
 
 def page(title: str, sections: Iterable[tuple[str, str]]) -> str:
-    """A whole page: for each section a heading and a piece of HTML.
+    """Return a whole page: for each section a heading and a piece of HTML.
 
     >>> page("a < b", [("tree 1", "<p>…</p>")]).count("a &lt; b")
     2
@@ -85,7 +85,7 @@ def page(title: str, sections: Iterable[tuple[str, str]]) -> str:
 
 
 def document(title: str, parts: Iterable[str], style: str = "") -> str:
-    """A page with a heading, and below it pieces of HTML.
+    """Return a page with a heading, and below it pieces of HTML.
 
     >>> print(document("a < b", ["<p>…</p>"]).splitlines()[-2:])
     ['<p>…</p>', '</body></html>']

@@ -1,4 +1,4 @@
-"""What a drawing is made of. A layout places shapes once; the terminal and SVG draw the same shapes.
+"""The shapes of a drawing. A layout places shapes once, and the terminal and SVG draw the same shapes.
 
 x is in the units of the layout's `Metric` (columns of a terminal, pixels of a picture), y in rows counted from the top.
 """
@@ -15,7 +15,7 @@ Role: TypeAlias = Literal["label", "tag", "word", "relation", "score", "faint", 
 
 @dataclass(frozen=True)
 class Text:
-    """A piece of text; `x` is its middle, or its left or right end."""
+    """A piece of text. `x` is its middle, or its left or right end."""
 
     x: float
     y: float
@@ -123,23 +123,23 @@ def _lower(shape: Shape, rows: float) -> Shape:
 
 @dataclass(frozen=True)
 class Metric:
-    """How wide text is, and how far apart neighbours stand, where a layout is going to be drawn."""
+    """The width of text, and the distance between neighbours, in the medium of a drawing."""
 
     measure: Callable[[str], float]
     gap: float
     whole: bool  # positions are whole numbers: columns
 
     def before(self, width: float) -> float:
-        """How far something of that width reaches to the left of its middle."""
+        """Return how far an item of that width extends to the left of its middle."""
         return float((width - 1) // 2) if self.whole else width / 2
 
     def snap(self, x: float) -> float:
-        """The nearest position to the left that can be drawn."""
+        """Return the nearest position to the left that can be drawn."""
         return float(x // 1) if self.whole else x
 
 
 def columns(text: str) -> int:
-    """The columns that `text` takes in a terminal: two for a wide character, none for a combining one.
+    """Return the columns that `text` takes in a terminal: two for a wide character, none for a combining one.
 
     >>> columns("会谈 e\\u0301")
     6
@@ -166,7 +166,7 @@ BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 
 def _commands(character: str) -> bool:
-    """Whether a character is a control character. XML forbids U+FFFE and U+FFFF, too."""
+    """Return whether a character is a control character. XML forbids U+FFFE and U+FFFF, too."""
     return (
         unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
         or unicodedata.bidirectional(character) in BIDI
@@ -175,7 +175,7 @@ def _commands(character: str) -> bool:
 
 
 def pixels(text: str) -> float:
-    """About how wide `text` is in a sans-serif font of 15 pixels."""
+    """Return the approximate width of `text` in a sans-serif font of 15 pixels."""
     return sum(_pixels(character) for character in text)
 
 

@@ -32,7 +32,7 @@ INK: dict[Role, tuple[str, str, int]] = {
 
 
 def render(drawing: Drawing, title: str = "") -> str:
-    """The drawing as an SVG document.
+    """Return the drawing as an SVG document.
 
     >>> render(Drawing(20, 1, [Text(10, 0, "<s>", "word")])).splitlines()[3]
     '<text x="26" y="32.8" fill="#111111" font-weight="600" font-size="15" text-anchor="middle">&lt;s&gt;</text>'
@@ -63,7 +63,7 @@ def render(drawing: Drawing, title: str = "") -> str:
 
 
 def group_colour(group: int) -> str:
-    """The colour of a group.
+    """Return the colour of a group.
 
     >>> group_colour(0) == group_colour(len(GROUPS))
     True
@@ -76,7 +76,7 @@ def _grouped(group: int | None, part: str) -> str:
 
 
 def _n(value: float) -> str:
-    """A number rounded to a tenth of a pixel."""
+    """Return a number rounded to a tenth of a pixel."""
     return f"{value:.1f}".removesuffix(".0")
 
 

@@ -39,14 +39,14 @@ class Piece:
 
 @dataclass(frozen=True)
 class Screen:
-    """What a terminal can show."""
+    """The capabilities of a terminal."""
 
     width: int = 80
     colour: bool = False
     encoding: str = "utf-8"
 
     def readable(self, text: str) -> str:
-        """`text` with control characters and unencodable characters escaped."""
+        """Return `text` with control characters and unencodable characters escaped."""
         return printable(text).encode(self.encoding, "backslashreplace").decode(self.encoding)
 
     def glyphs(self, text: str) -> str:
@@ -70,19 +70,19 @@ class Canvas:
     """A grid of characters, on which lines join where they meet."""
 
     def __init__(self) -> None:
-        """Begin empty. The canvas grows."""
+        """Create an empty canvas, which grows on demand."""
         self._joints: dict[int, dict[int, int]] = {}  # row → column → directions
         self._texts: dict[int, dict[int, Piece]] = {}  # row → first column → text
 
     def horizontal(self, row: int, first: int, last: int) -> None:
-        """Draw a line along a row, ends included."""
+        """Draw a line along a row, including both ends."""
         joints = self._joints.setdefault(row, {})
         for column in range(first, last + 1):
             bits = (RIGHT if column < last else 0) | (LEFT if column > first else 0)
             joints[column] = joints.get(column, 0) | bits
 
     def vertical(self, column: int, first: int, last: int) -> None:
-        """Draw a line along a column, ends included."""
+        """Draw a line along a column, including both ends."""
         for row in range(first, last + 1):
             joints = self._joints.setdefault(row, {})
             bits = (DOWN if row < last else 0) | (UP if row > first else 0)
@@ -98,7 +98,7 @@ class Canvas:
         self._texts.setdefault(row, {})[column] = Piece(text, role)
 
     def lines(self) -> list[list[Piece]]:
-        """The rows as pieces."""
+        """Return the rows as pieces."""
         last = max([*self._joints, *self._texts], default=-1)
         return [self._row(row) for row in range(last + 1)]
 
@@ -118,7 +118,7 @@ class Canvas:
 
 
 def paint(drawing: Drawing) -> list[list[Piece]]:
-    """The drawing as lines of characters."""
+    """Return the drawing as lines of characters."""
     canvas = Canvas()
     for shape in drawing.shapes:
         match shape:

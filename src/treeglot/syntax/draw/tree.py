@@ -18,11 +18,11 @@ class Outline:
     groups: Sequence[int] = ()  # by node: the number of its group, if groups are shown
 
     def group(self, node: int) -> int | None:
-        """The group of a node, which has one colour."""
+        """Return the group of a node, which has one colour."""
         return self.groups[node] if self.groups else None
 
     def children(self, node: int) -> list[int]:
-        """The children of `node`, from left to right."""
+        """Return the children of `node`, from left to right."""
         found = []
         child, end = node + 1, node + self.sizes[node]
         while child < end:
@@ -31,20 +31,20 @@ class Outline:
         return found
 
     def is_leaf(self, node: int) -> bool:
-        """Whether nothing is below `node`."""
+        """Return whether nothing is below `node`."""
         return self.sizes[node] == 1
 
     def is_tag(self, node: int) -> bool:
-        """Whether exactly one word is below `node`."""
+        """Return whether exactly one word is below `node`."""
         return self.sizes[node] == 2
 
     def role(self, node: int) -> Role:
-        """How the label of a node is drawn."""
+        """Return how the label of a node is drawn."""
         return "word" if self.is_leaf(node) else "tag" if self.is_tag(node) else "label"
 
 
 def depth(outline: Outline) -> int:
-    """The number of levels, words included."""
+    """Return the number of levels, words included."""
     deepest, ends = 0, list[int]()  # where the subtrees end that are open
     for node, size in enumerate(outline.sizes):
         while ends and ends[-1] <= node:

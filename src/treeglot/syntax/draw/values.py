@@ -1,4 +1,4 @@
-"""From the syntax types to drawings: in characters, as SVG, as HTML."""
+"""Converts syntax types to drawings: in characters, as SVG, as HTML."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def to_text(
     target: Words = None,
     best_tree: bool = True,
 ) -> str:
-    """The value drawn in characters.
+    """Return the value drawn in characters.
 
-    `layout` is across the screen, down it, or across when it fits; `source` and `target` are the words of an alignment.
-    A forest is a table of its edges, and below it, if `best_tree` is wanted, its best tree. Values with more nodes,
-    words or edges than `limit` are refused. The table of a forest is truncated instead, and says so.
+    `layout` is across the screen, down it, or across if it fits. `source` and `target` are the words of an alignment. A
+    forest is shown as a table of its edges and, with `best_tree`, its best tree below. Values with more nodes, words or
+    edges than `limit` are refused. The table of a forest is truncated instead, and says so.
 
     >>> print(to_text(Tree.parse("(S (NP (PRP I)) (VP (VBP run)))")))
        S
@@ -68,7 +68,7 @@ def to_text(
 
 
 def to_svg(value: Value, *, limit: int | None = None, source: Words = None, target: Words = None) -> str:
-    """The value as an SVG document. Values with more nodes, words or edges than `limit` are refused.
+    """Return the value as an SVG document. Values with more nodes, words or edges than `limit` are refused.
 
     >>> to_svg(Tree.parse("(S (NP (PRP I)) (VP (VBP run)))")).count("<text")
     7
@@ -87,7 +87,7 @@ def to_svg(value: Value, *, limit: int | None = None, source: Words = None, targ
 
 
 def to_html(value: Value, *, limit: int | None = None, source: Words = None, target: Words = None) -> str:
-    """The value as a piece of HTML: its picture, and for a forest the table of its edges below."""
+    """Return the value as a piece of HTML: its picture, and for a forest the table of its edges below."""
     picture = f'<div class="drawing">{to_svg(value, limit=limit, source=source, target=target)}</div>'
     if not isinstance(value, ParseForest):
         return picture
@@ -162,7 +162,7 @@ def _arcs(value: Dependency, limit: int | None, readable: Callable[[str], str] =
 
 
 def packed_forest(value: ParseForest, readable: Callable[[str], str] = _same) -> forest.Packed:
-    """The drawn parts of a forest, with its best tree marked."""
+    """Return the drawn parts of a forest, with its best tree marked."""
     graph = value.graph
     best = viterbi(graph, value.scores)
     first, tails = graph.first_tail.tolist(), graph.tails.tolist()
@@ -180,7 +180,7 @@ def packed_forest(value: ParseForest, readable: Callable[[str], str] = _same) ->
 def _links(
     value: Alignment, source: Words, target: Words, limit: int | None, readable: Callable[[str], str] = _same
 ) -> alignment.Links:
-    """The words, or their positions if there are none."""
+    """Return the words, or their positions if there are none."""
     links = [(i, j) for i, j in value.links.tolist()]
     sizes = [
         1 + max((link[side] for link in links), default=-1) if words is None else len(words)

@@ -48,7 +48,7 @@ class Records(Iterator[T], Generic[T]):
     def __init__(
         self, path: PathLike, format: Format[T], skip_bad: bool, options: dict[str, Any], holes: bool = False
     ) -> None:
-        """With `holes`, a bad record that was skipped becomes None. Otherwise it is left out."""
+        """Open the file. With `holes`, a skipped bad record becomes None. Otherwise, it is left out."""
         self.file = _printable(path)
         self._path, self._format = path, format
         self._open = partial(format.open_reader, self.file, skip_bad, options)
@@ -63,7 +63,7 @@ class Records(Iterator[T], Generic[T]):
 
     @property
     def skipped(self) -> int:
-        """The number of bad records that were skipped so far."""
+        """The number of bad records skipped so far."""
         return self._reader.skipped
 
     @property
@@ -72,9 +72,9 @@ class Records(Iterator[T], Generic[T]):
         return [FormatError(self.file, line, problem) for line, problem in self._reader.problems]
 
     def line_of(self, number: int) -> int:
-        """The line on which a record ends, both counted from 1; 0 if unknown.
+        """Return the line on which a record ends, both counted from 1, or 0 if unknown.
 
-        The file is read once more: this is for messages.
+        This reads the file once more, so use it only for messages.
         """
         if os.fspath(self._path) == "-" or self._format.name not in LINES:
             return 0
@@ -141,40 +141,40 @@ def read(path: PathLike, format: str | None = None, *, skip_bad: bool = False, *
 
 
 def read_trees(path: PathLike, format: str | None = None, *, skip_bad: bool = False, **options: Any) -> Records[Tree]:
-    """Like `read`, for a file of trees."""
+    """Yield the trees of a file, like `read`."""
     return _read_typed(Tree, path, format, skip_bad, options)
 
 
 def read_forests(
     path: PathLike, format: str | None = None, *, skip_bad: bool = False, **options: Any
 ) -> Records[ParseForest]:
-    """Like `read`, for a file of forests."""
+    """Yield the forests of a file, like `read`."""
     return _read_typed(ParseForest, path, format, skip_bad, options)
 
 
 def read_dependencies(
     path: PathLike, format: str | None = None, *, skip_bad: bool = False, **options: Any
 ) -> Records[Dependency]:
-    """Like `read`, for a file of dependencies."""
+    """Yield the dependencies of a file, like `read`."""
     return _read_typed(Dependency, path, format, skip_bad, options)
 
 
 def read_alignments(
     path: PathLike, format: str | None = None, *, skip_bad: bool = False, **options: Any
 ) -> Records[Alignment]:
-    """Like `read`, for a file of alignments."""
+    """Yield the alignments of a file, like `read`."""
     return _read_typed(Alignment, path, format, skip_bad, options)
 
 
 def read_text(path: PathLike, *, skip_bad: bool = False) -> Records[list[str]]:
-    """The tokens of every line of a file of plain tokenised text, with any suffix."""
+    """Return the tokens of every line of a file of plain tokenised text, with any suffix."""
     return Records(path, PLAIN, skip_bad, {})
 
 
 def read_parallel(*files: PathLike | tuple[PathLike, str], skip_bad: bool = False) -> Iterator[tuple[Any, ...]]:
     """Yield the values of several files side by side. A file is a path, or a path and the name of its format.
 
-    Files with different numbers of records are an error. With `skip_bad`, a place where one of them is bad is left out.
+    Files with different numbers of records are an error. With `skip_bad`, a record that is bad in any file is left out.
     """
     pairs = [file if isinstance(file, tuple) else (file, None) for file in files]
     readers = [Records(path, find_format(path, format), skip_bad, {}, holes=True) for path, format in pairs]
@@ -190,7 +190,7 @@ def read_parallel(*files: PathLike | tuple[PathLike, str], skip_bad: bool = Fals
 
 
 def missing_hint(path: PathLike, format: str | None = None) -> str:
-    """Possible reasons why files have different numbers of records, for the end of a message.
+    """Return possible reasons why files have different numbers of records, for the end of a message.
 
     >>> missing_hint("dev.tree")
     '; blank lines are no records: (()) stands for a missing tree'
@@ -202,7 +202,7 @@ def missing_hint(path: PathLike, format: str | None = None) -> str:
 def write(path: PathLike, values: Iterable[Any], format: str | None = None, **options: Any) -> int:
     """Write values to a file and return their number. The file appears when it is complete.
 
-    A value that the format cannot hold is an error that names it and says why.
+    If the format cannot represent a value, an error names it and gives the reason.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "dev.tree.gz"
@@ -253,5 +253,5 @@ def _read_typed(
 
 
 def _printable(path: PathLike) -> str:
-    """The name for messages; bytes of a file name that are not UTF-8 are escaped."""
+    """Return the name for messages; bytes of a file name that are not UTF-8 are escaped."""
     return os.fspath(path).encode(errors="backslashreplace").decode()

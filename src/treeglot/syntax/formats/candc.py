@@ -26,7 +26,7 @@ _SLOT = re.compile(r"[0-9]{1,9}")
 
 
 class UnknownRelationWarning(UserWarning):
-    """Grammatical relations that are not known; their arcs are skipped."""
+    """Unknown grammatical relations, whose arcs are skipped."""
 
 
 class CandC(LineRecords[Dependency]):
@@ -59,7 +59,7 @@ class CandC(LineRecords[Dependency]):
             yield bad
 
     def _other(self, line: int) -> Dependency | None:
-        """The tree that the file of roots has for this sentence."""
+        """Return the tree that the file of roots has for this sentence."""
         if self._roots is None:
             return None
         self._sentences += 1

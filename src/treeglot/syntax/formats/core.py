@@ -43,12 +43,12 @@ _UNITS = {"e": 1.0, "2": math.log(2)}
 
 
 def _reader(kind: Callable[[str, bool], CoreReader[T]]) -> Callable[[str, bool], CoreReader[T]]:
-    """A reader without options, with a signature that can be inspected."""
+    """Return a reader without options, with a signature that can be inspected."""
     return lambda file, skip_bad: kind(file, skip_bad)
 
 
 def _lines(write: Callable[[T], str]) -> Callable[[], Callable[[T], str]]:
-    """A writer of values that take one line each."""
+    """Return a writer of values that take one line each."""
     return lambda: lambda value: write(value) + "\n"
 
 

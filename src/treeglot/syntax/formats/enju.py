@@ -25,7 +25,7 @@ _END = re.compile(r"</sentence\s*>|<sentence\b[^<>]*/>")  # no stretch of a line
 
 
 class UnknownPredicateWarning(UserWarning):
-    """Predicates whose types the mapping table lacks; their arcs are skipped."""
+    """Predicates whose types are missing from the mapping table. Their arcs are skipped."""
 
 
 class _Sentences(LineRecords[Dependency]):
@@ -39,7 +39,7 @@ class _Sentences(LineRecords[Dependency]):
         self.unknown: Counter[str] = Counter()
 
     def finished(self, sentence: PredicateSentence) -> Dependency:
-        """The dependencies of a sentence. A sentence that could not be parsed has no words."""
+        """Return the dependencies of a sentence. A sentence that could not be parsed has no words."""
         dependency, unknown = sentence.to_dependency(self.semantic)
         self.unknown.update(unknown)
         return dependency
@@ -288,7 +288,7 @@ class EnjuStandOff(_Sentences):
 
 
 def _annotated(path: str) -> str:
-    """The text that offsets refer to, without a byte order mark."""
+    """Return the text that offsets refer to, without a byte order mark."""
     data = b"".join(read_chunks(path)).removeprefix(codecs.BOM_UTF8)
     try:
         return data.decode()

@@ -1,4 +1,4 @@
-"""What a format is: a name, the values that it holds, a reader and a writer."""
+"""The declaration of a format: a name, the types of its values, a reader and a writer."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ T = TypeVar("T")
 
 
 class CoreReader(Protocol[T]):
-    """Takes the bytes of a file in chunks and gives the values that they complete."""
+    """Takes the bytes of a file in chunks and returns the values that they complete."""
 
     def feed(self, chunk: bytes) -> list[T | None]:
-        """The values that are complete with these bytes; None for a bad record that was skipped."""
+        """Return the values that these bytes complete. A skipped bad record is None."""
 
     def finish(self) -> list[T | None]:
-        """The values that the end of the file completes."""
+        """Return the values that the end of the file completes."""
 
     @property
     def skipped(self) -> int:
-        """How many bad records have been skipped."""
+        """The number of skipped bad records."""
 
     @property
     def problems(self) -> list[tuple[int, str]]:
-        """Line and problem of the first bad records that were skipped."""
+        """The line and problem of the first skipped bad records."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,12 @@ class Format(Generic[T]):
         return tuple(inspect.signature(self.writer).parameters) if self.writer else ()
 
     def open_reader(self, file: str, skip_bad: bool, options: dict[str, Any]) -> CoreReader[T]:
-        """Make a reader of the file called `file` (in messages), with `options` checked."""
+        """Create a reader of the file called `file` (in messages), with `options` checked."""
         self._check(options, self.read_options)
         return self.reader(file, skip_bad, **options)
 
     def open_writer(self, options: dict[str, Any]) -> Callable[[T], str]:
-        """Make a function from a value to its text, with `options` checked."""
+        """Create a function that converts a value to its text, with `options` checked."""
         if self.writer is None:
             raise UsageError(f"{self.name} is a format of another program: it can be read, not written")
         self._check(options, self.write_options)

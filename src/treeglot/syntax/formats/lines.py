@@ -39,17 +39,17 @@ class LineRecords(ABC, Generic[T]):
 
     @abstractmethod
     def take(self, number: int, line: str) -> Iterator[T | BadRecordError]:
-        """The records that a line completes, or the problem of a bad one; reading continues after it."""
+        """Return the records that a line completes, or the problem of a bad record. Reading continues after it."""
 
     @abstractmethod
     def end(self, number: int) -> Iterator[T | BadRecordError]:
-        """The records that the end of the file completes."""
+        """Return the records that the end of the file completes."""
 
     def report(self) -> None:
-        """Reports on the file after the last line."""
+        """Report on the file after the last line."""
 
     def feed(self, chunk: bytes) -> list[T | None]:
-        """The records that are complete with these bytes; None for a bad one that was skipped."""
+        """Return the records that these bytes complete. A skipped bad record is None."""
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         out = self._take(lines)
         if len(self._rest) > longest_line():
@@ -57,7 +57,7 @@ class LineRecords(ABC, Generic[T]):
         return out
 
     def finish(self) -> list[T | None]:
-        """The records that the end of the file completes."""
+        """Return the records that the end of the file completes."""
         if self._finished and self._failed is None:
             return []
         lines, self._rest = [self._rest] if self._rest else [], b""

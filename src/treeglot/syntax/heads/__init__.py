@@ -16,7 +16,7 @@ _SUFFIX = ".heads"
 
 
 def names() -> list[str]:
-    """The tables that come with Treeglot.
+    """Return the tables that come with Treeglot.
 
     >>> names()
     ['chinese', 'chinese-particles', 'english', 'first', 'german', 'last']
@@ -25,7 +25,7 @@ def names() -> list[str]:
 
 
 def load(table: PathLike) -> HeadTable:
-    """Load a head table by name, or from a file of your own. A mistake in it raises `FormatError`.
+    """Load a head table by name, or from your own file. A mistake in the file raises `FormatError`.
 
     >>> load("english").head_child("NP", ["DT", "NN", "CC", "NN"])
     1

@@ -12,7 +12,7 @@ from treeglot.syntax.same_words import difference, punctuation
 
 @dataclass(frozen=True)
 class LearntHeads:
-    """A learnt head table, and what it was learnt from."""
+    """A learnt head table, and counts of its training data."""
 
     table: HeadTable
     trees: int
@@ -22,7 +22,7 @@ class LearntHeads:
     right: int  # of them: those whose heads the table finds
 
     def summary(self) -> str:
-        """A summary in one line."""
+        """Return a summary in one line."""
         used = self.constituents - self.without_head
         share = 100 * self.right / max(1, used)
         return (
