@@ -1,27 +1,20 @@
-"""The steps of a recipe, from text to scores."""
+"""Which steps a recipe has, from text to scores (`treeglot.experiment.tasks` has what they do)."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
-import shutil
-import warnings
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from treeglot.align import ALIGNERS
-from treeglot.base.errors import FormatError, UsageError
-from treeglot.base.files import read_lines, write_binary
+from treeglot.base.errors import UsageError
 from treeglot.base.options import file_options, from_table, resolved, unknown, with_values
-from treeglot.corpus import Corpus
 from treeglot.corpus.files import MORE_LINKS, Side, SourceFiles, check_format, is_parsed
+from treeglot.experiment import tasks
 from treeglot.experiment.check import check_step
-from treeglot.experiment.elsewhere import decode_elsewhere, parse_elsewhere
 from treeglot.experiment.recipe import (
     AlignSettings,
     ParserSettings,
@@ -33,28 +26,16 @@ from treeglot.experiment.recipe import (
     translated_file,
 )
 from treeglot.experiment.report import report_step
-from treeglot.experiment.results import SPEED
-from treeglot.experiment.step import Input, Output, Step, Task
+from treeglot.experiment.step import Input, Output, Step
+from treeglot.experiment.tasks import MORE_LM, OPTION
 from treeglot.experiment.text import STEP as TEXT
 from treeglot.experiment.text import surface, text_steps
 from treeglot.models import Kind
 from treeglot.models.artefacts import ALIGNER
 from treeglot.models.kinds import find_kind
-from treeglot.parse.protocol import Parser
-from treeglot.syntax import Tree
 
-BATCH = 500  # sentences translated between two writes
-DRAWN = 200  # sentences of a test set that the report draws
-if TYPE_CHECKING:
-    from treeglot.parse.parser import GrammarParser
-
-COMPARED = 2000  # trees of a treebank whose words are compared with those of the text
-# In percent; below these there is a warning. A small treebank of the right language knows three words of four.
-LEAST_AGREEMENT, LEAST_KNOWN = 95.0, 50.0
 LINKS, MENDED = Output("align", "links.align"), Output("mend", "links.align")
 LISTS = {"references": "reference ", "more_alignments": MORE_LINKS}  # fields with several files, and their names
-MORE_LM = "lm "  # before the names of further language models
-OPTION = "options."  # before the names of inputs that are files in a system's options
 
 
 def steps_of(recipe: Recipe) -> list[Step]:
@@ -82,7 +63,7 @@ def steps_of(recipe: Recipe) -> list[Step]:
             aligner["lexicon"] = "a file"
         made = dataclasses.asdict(recipe.align) | {"options": aligner}
         del made["constituent_cost"]  # another step's
-        steps.append(Step("align", partial(_align, recipe.align), files, made, resumes=True))
+        steps.append(Step("align", partial(tasks.align_words, recipe.align), files, made, resumes=True))
         corpus["alignments"] = LINKS
     parts = {"train": corpus} | ({"dev": dev} if dev else {})
     if not recipe.raw:  # otherwise models parse the text that they are tested on themselves
@@ -95,7 +76,9 @@ def steps_of(recipe: Recipe) -> list[Step]:
         steps.append(mending)
     order = recipe.lm.order
     texts = {"lm": recipe.lm.text or corpus["target"]} | {f"{MORE_LM}{name}": p for name, p in recipe.lm.more.items()}
-    steps += [Step(name, partial(_lm, order), {"text": text}, {"order": order}) for name, text in texts.items()]
+    steps += [
+        Step(name, partial(tasks.train_lm, order), {"text": text}, {"order": order}) for name, text in texts.items()
+    ]
     _tuner(recipe.tune)
     for number, system in enumerate(recipe.system):
         with _blamed(f"system {system.name!r}", "system", number):
@@ -114,7 +97,7 @@ def steps_of(recipe: Recipe) -> list[Step]:
             "options": resolved(ReportOptions, {"lowercase": recipe.lowercase}),
         }
         inputs = outputs | _references(tests[name])
-        steps.append(Step(f"score {name}", partial(_score, **settings), inputs, settings))
+        steps.append(Step(f"score {name}", partial(tasks.score_test, **settings), inputs, settings))
     if recipe.test:
         steps.append(report_step(recipe))
     return [*_checks(recipe, corpus, dev, tests), *steps]
@@ -209,7 +192,7 @@ def _parsing(
                 check_format("source_trees", settings.trees, "trees")
             trained = resolved(ParserTraining, {"cycles": settings.cycles, "signature": settings.signature})
             del trained["threads"]  # they change nothing
-            train = partial(_train_parser, settings)
+            train = partial(tasks.train_parser, settings)
             steps.append(Step(part.replace("_", " "), train, {"trees": settings.trees}, trained, resumes=True))
         parsed = resolved(ParsingOptions, {"prune": settings.prune})
         del parsed["threads"]
@@ -220,8 +203,8 @@ def _parsing(
         inputs = parser | {"sentences": surface(files, side), "words": files[side]}
         if text and settings.trees is not None and name == "train":
             inputs |= {"text": Output(TEXT), "treebank": settings.trees}
-        steps.append(Step(step, partial(_parse, settings, side), inputs, parsed))
-        for kind, file in _parses(settings).items():
+        steps.append(Step(step, partial(tasks.parse_text, settings, side), inputs, parsed))
+        for kind, file in tasks.parse_files(settings).items():
             if side == "source" or kind != "forests":
                 files.setdefault(f"{side}_{kind}", Output(step, file))
     return steps
@@ -245,15 +228,6 @@ def _parser_files(settings: ParserSettings, part: str, name: str = "parser") -> 
         return {f"{name} {path.relative_to(settings.grammar)}": path for path in files}
     model = Path(settings.adapter.partition(":")[2])
     return {f"{name} model": model} if model.is_file() else {}
-
-
-def _parses(settings: ParserSettings) -> dict[str, str]:
-    """Return the files that parsing makes, by what they hold."""
-    if not settings.adapter:
-        return {"forests": "forests.jsonl", "trees": "best.tree"}
-    if settings.adapter.startswith("benepar:"):
-        return {"trees": "best.tree"}
-    return {"dependencies": "parses.conllu"}
 
 
 def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Mapping[str, Files]) -> list[Step]:
@@ -289,7 +263,7 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
     parsers = _own_parsers(recipe, kind)
     for part, own_parser in parsers.items():
         files |= _parser_files(own_parser, part, part)
-    steps = [Step(model.step, partial(_train, kind, system.options, parsers, links), files, settings)]
+    steps = [Step(model.step, partial(tasks.train_model, kind, system.options, parsers, links), files, settings)]
     for place, ending in enumerate(recipe.tunings(system)):
         steps += _tuning(recipe, kind, recipe.tuner(system, place), (system.name, ending), dev, tests)
     return steps
@@ -305,13 +279,13 @@ def _tuning(
     if tune.method != "none":
         tuned = dataclasses.asdict(tune) | {"options": _tuner(tune), "lowercase": recipe.lowercase}
         inputs: Files = {"model": model, "dev": dev[translated_file(kind, dev, "dev")]} | _references(dev)
-        step = partial(_tune, tune, recipe.lowercase)
+        step = partial(tasks.tune_model, tune, recipe.lowercase)
         steps.append(Step(f"tune {system}{ending}", step, inputs, tuned, resumes=True))
         weights = Output(f"tune {system}{ending}", "best.weights")
     for test, files in tests.items():
         file = "source" if recipe.raw else translated_file(kind, files, f"test.{test}")
         inputs = {"model": model, "weights": weights, "sentences": files[file]}
-        steps.append(Step(f"translate {system} {test}{ending}", partial(_translate, recipe.raw), inputs))
+        steps.append(Step(f"translate {system} {test}{ending}", partial(tasks.translate_test, recipe.raw), inputs))
     return steps
 
 
@@ -325,124 +299,6 @@ def _tuner(settings: TuneSettings) -> dict[str, Any]:
         return resolved(METHODS[settings.method], settings.options)
 
 
-def _train_parser(settings: ParserSettings, task: Task) -> None:
-    from treeglot.parse.train import ParserTraining, train_in, treebank
-    from treeglot.syntax.formats import read_trees
-
-    options = from_table(
-        ParserTraining, {"cycles": settings.cycles, "signature": settings.signature, "threads": task.threads}
-    )
-    bank, found = treebank(read_trees(task.inputs["trees"]), options)
-    if not len(bank):
-        read = found.trees + found.left_out
-        problem = f"has no tree to train on, of {read:,} that were read; expected trees whose words have tags"
-        raise FormatError(str(task.inputs["trees"]), 0, problem)
-    task.report(f"{found.trees:,} trees, {found.left_out:,} left out")
-    train_in(task.out, bank, options)
-
-
-def _parse(settings: ParserSettings, side: Side, task: Task) -> None:
-    """Parse the surface words, and give the parses the words of the model."""
-    from treeglot.corpus.parses import as_forest
-    from treeglot.models.reading import with_words
-    from treeglot.parse.parser import GrammarParser
-    from treeglot.syntax import write
-    from treeglot.syntax.formats import read_text
-
-    parser = _open_parser(settings, task)
-    words = read_text(task.inputs["words"])
-    parses: Iterable[Any] = (
-        parse_elsewhere(parser, task.engine, task)
-        if isinstance(parser, GrammarParser) and task.engine is not None
-        else parser.parse(read_text(task.inputs["sentences"]))
-    )
-    found: list[Any] = [
-        with_words((as_forest(value, False) or "") if isinstance(value, Tree) else value, own)
-        for value, own in zip(parses, words, strict=True)
-    ]
-    files = _parses(settings)
-    if "forests" in files:
-        write(task.out / files["forests"], found)
-    if "trees" in files:
-        write(task.out / files["trees"], [forest.viterbi() for forest in found])
-    if "dependencies" in files:
-        write(task.out / files["dependencies"], found)
-    told = [_agreement(side, task)] if "treebank" in task.inputs else []
-    if isinstance(parser, GrammarParser):
-        told += [parser.summary(), _known_words(parser, task)]
-    if told:
-        task.report("; ".join(told))
-
-
-def _agreement(side: Side, task: Task) -> str:
-    """Return the agreement of a parser's treebank with the tokeniser."""
-    from treeglot.syntax.formats import read_trees
-    from treeglot.text import TextPipeline
-
-    trees = islice(read_trees(task.inputs["treebank"]), COMPARED)
-    lines = [" ".join(tree.words) for tree in trees if tree.words]
-    f1 = getattr(TextPipeline.load(task.inputs["text"]), side).agreement(lines, threads=task.threads)
-    found = f"treebank and text agree on words with F1 {f1:.1f}"
-    if f1 < LEAST_AGREEMENT:
-        warnings.warn(
-            f"{task.inputs['treebank']}: {found}, less than {LEAST_AGREEMENT}: a parser and a corpus that split words "
-            "differently harm each other",
-            stacklevel=2,
-        )
-    return found
-
-
-def _known_words(parser: GrammarParser, task: Task) -> str:
-    """Return the share of words that a parser knows."""
-    from treeglot.syntax.formats import read_text
-
-    counts = Counter(word for words in read_text(task.inputs["sentences"]) for word in words)
-    known = sum(count for word, count in counts.items() if parser.grammar.lookup(word, 1) == word)
-    share = 100 * known / max(1, counts.total())
-    found = f"the parser knows {share:.1f} % of the words"
-    if share < LEAST_KNOWN:
-        warnings.warn(
-            f"{task.inputs['sentences']}: {found}, less than {LEAST_KNOWN} %: its treebank may have "
-            "another language, or split words differently",
-            stacklevel=2,
-        )
-    return found
-
-
-def _open_parser(settings: ParserSettings, task: Task) -> Parser[Any]:
-    from treeglot.parse import ParsingOptions, load_parser
-    from treeglot.parse.adapters import open_parser
-
-    if settings.adapter:
-        adapter, _, model = settings.adapter.partition(":")
-        return open_parser(adapter, model)
-    options = ParsingOptions(prune=settings.prune, time_limit=0.0, threads=task.threads)
-    return load_parser(settings.grammar or task.inputs["parser"], options)
-
-
-def _align(settings: AlignSettings, task: Task) -> None:
-    from treeglot.align import align_corpus
-    from treeglot.syntax import write
-    from treeglot.syntax.formats import read_text
-    from treeglot.text.variables import link_variables
-
-    known = {"lexicon": str(task.inputs["lexicon"])} if "lexicon" in task.inputs else {}
-    source, target = (list(read_text(task.inputs[side])) for side in ("source", "target"))
-    links = align_corpus(
-        source,
-        target,
-        settings.method,
-        settings.symmetrization,
-        options={**settings.options, **known},
-        threads=task.threads,
-        folder=task.out / "state",
-        report=lambda done, of: task.report(f"{100 * done // of} %"),
-        keep=lambda trained: trained.save(task.out / ALIGNER),
-    )
-    write(task.out / "links.align", map(link_variables, source, target, links))
-    shutil.rmtree(task.out / "state", ignore_errors=True)
-
-
 def _mending(settings: AlignSettings, corpus: Files) -> Step | None:
     """Make the step that removes links that break constituents. None if links are given or there are no parses."""
     parses = next((corpus[name] for name in ("source_forests", "source_trees") if name in corpus), None)
@@ -451,172 +307,11 @@ def _mending(settings: AlignSettings, corpus: Files) -> Step | None:
         return None
     files = {"source": corpus["source"], "target": corpus["target"], "parses": parses}
     files |= {"aligner": Output("align", ALIGNER), "links": LINKS}
-    return Step("mend", partial(_mend, settings.constituent_cost), files, {"cost": settings.constituent_cost})
+    return Step(
+        "mend", partial(tasks.mend_links, settings.constituent_cost), files, {"cost": settings.constituent_cost}
+    )
 
 
 def _of_forests(system: System) -> bool:
     """Return whether the rules come from source trees or forests. These gain from links that break fewer nodes."""
     return find_kind(system.kind).needs.source in ("forest", "best")
-
-
-def _mend(cost: float, task: Task) -> None:
-    from treeglot.align import Aligner
-    from treeglot.syntax import read, write
-    from treeglot.syntax.formats import read_text
-    from treeglot.text.variables import link_variables
-
-    source, target = (list(read_text(task.inputs[side])) for side in ("source", "target"))
-    links = list(read(task.inputs["links"], "pharaoh"))
-    mended = list(
-        Aligner.load(task.inputs["aligner"]).mend(
-            zip(source, target, strict=True), links, read(task.inputs["parses"]), cost=cost, threads=task.threads
-        )
-    )
-    task.report(f"{sum(map(len, links)) - sum(map(len, mended)):,} links left out")
-    write(task.out / "links.align", map(link_variables, source, target, mended))
-
-
-def _lm(order: int, task: Task) -> None:
-    from treeglot.lm.ngram import train_compiled
-
-    where: dict[str, Any] = {"machines": task.engine, "parts": task.out, "report": task.report}
-    train_compiled(task.inputs["text"], task.out / "lm.bin", order, memory=task.memory, **where)
-
-
-def _train(
-    kind: Kind,
-    options: Mapping[str, Any],
-    parsers: Mapping[str, ParserSettings],
-    alignment_weights: tuple[float, ...],
-    task: Task,
-) -> None:
-    from treeglot.models import train
-    from treeglot.text import TextPipeline
-
-    named = {name: str(path) for name, path in task.inputs.items() if name.startswith(OPTION)}
-    files = {name: path for name, path in task.inputs.items() if name in Corpus.names()}
-    number = sum(name.startswith(MORE_LINKS) for name in task.inputs)
-    more = tuple(task.inputs[f"{MORE_LINKS}{n}"] for n in range(number))
-    text = TextPipeline.load(task.inputs["text"]) if "text" in task.inputs else None
-    own = {part: parser.adapter or parser.grammar or task.inputs[part] for part, parser in parsers.items()}
-    placed = with_values(options, {name.removeprefix(OPTION): path for name, path in named.items()})
-    train(
-        kind.name,
-        Corpus(**files, more_alignments=more, alignment_weights=alignment_weights),
-        task.out,
-        from_table(kind.options, placed),
-        lm=task.inputs["lm"],
-        lms={name.removeprefix(MORE_LM): path for name, path in task.inputs.items() if name.startswith(MORE_LM)},
-        text=text,
-        aligner=task.inputs.get("aligner"),
-        parser=own.get("parser", ""),
-        target_parser=own.get("target_parser", ""),
-        threads=task.threads,
-        memory=task.memory,
-        engine=task.engine,
-        report=task.report,
-    )
-
-
-def _tune(settings: TuneSettings, lowercase: bool, task: Task) -> None:
-    from treeglot.evaluate import Bleu
-    from treeglot.models import load
-    from treeglot.tune import METHODS, LoopOptions, tune_weights
-    from treeglot.tune.decoder import DecoderTranslator
-    from treeglot.tune.plot import plot
-
-    model, refused = load(task.inputs["model"]), _Refused(task.inputs["dev"])
-    references = [read_lines(path) for name, path in task.inputs.items() if name.startswith("reference ")]
-    translator = DecoderTranslator(model.translator, model.kind, threads=task.threads, refused=refused)
-    found = tune_weights(
-        translator if task.engine is None else decode_elsewhere(translator, task.engine, task),
-        list(model.read(task.inputs["dev"])),
-        references,
-        METHODS.make(settings.method, settings.options),
-        model.weights,
-        task.out,
-        metric=Bleu(lowercase=lowercase),
-        options=LoopOptions(**{field.name: getattr(settings, field.name) for field in dataclasses.fields(LoopOptions)}),
-        threads=task.threads,
-        report=lambda entry: task.report(f"{_entry_name(entry)}: BLEU {entry['score']:.2f}"),
-    )
-    refused.warn()
-    for path in task.out.glob("*.kbest"):
-        path.unlink()
-    with write_binary(task.out / "plot.svg") as stream:
-        stream.write(plot(found.log).encode())
-
-
-def _entry_name(entry: Mapping[str, Any]) -> str:
-    return f"mean of {entry['mean_of']} updates" if "mean_of" in entry else f"iteration {entry['iteration']}"
-
-
-class _Refused:
-    """Sentences that could not be translated. Their outputs are empty."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.problems: dict[int, str] = {}
-
-    def __call__(self, place: int, problem: str) -> None:
-        self.problems.setdefault(place, problem)
-
-    def warn(self) -> None:
-        if self.problems:
-            place, problem = min(self.problems.items())
-            said = f"{self.path}: {len(self.problems):,} outputs are empty, as their sentences could not be translated"
-            warnings.warn(f"{said}; the first is {place + 1}: {problem}", stacklevel=2)
-
-
-def _translate(raw: bool, task: Task) -> None:
-    """Translate a test set. Raw text gives text; words and parses give words."""
-    from treeglot.decode.draw import to_html
-    from treeglot.decode.translation import as_object
-    from treeglot.decode.weights import read_weights
-    from treeglot.models import load
-
-    model = load(task.inputs["model"]).with_weights(read_weights(task.inputs["weights"]))
-    translate = model.translate_batch if raw else model.translator.translate_batch
-    refused = _Refused(task.inputs["sentences"])
-    path = task.inputs["sentences"]
-    sources: Iterator[Any] = iter(read_lines(path)) if raw else model.read(path)
-    number, seconds = 0, 0.0
-    with (
-        write_binary(task.out / "output.txt") as texts,
-        write_binary(task.out / "output.jsonl") as entries,
-        write_binary(task.out / "drawn.jsonl") as drawings,
-    ):
-        while batch := list(islice(sources, BATCH)):
-            for source, found in zip(batch, translate(batch, threads=task.threads), strict=True):
-                if number < DRAWN:
-                    drawings.write((json.dumps(to_html(found, source), ensure_ascii=False) + "\n").encode())
-                texts.write(f"{found.text}\n".encode())
-                if found.problem:
-                    refused(number, found.problem)
-                entry = as_object(found, number, trace=True)
-                entries.write((json.dumps(entry, ensure_ascii=False) + "\n").encode())
-                number += 1
-                seconds += found.seconds
-            task.report(f"{number:,} sentences")
-    refused.warn()
-    task.measure(SPEED, round(1000 * seconds / max(number, 1), 3))
-
-
-def _score(task: Task, systems: Mapping[str, Sequence[str]], baseline: str, options: Mapping[str, Any]) -> None:
-    """Score the first tuning of each system and, if there are several, all of them."""
-    from treeglot.evaluate.means import score_tunings
-    from treeglot.evaluate.report import ReportOptions, score_systems
-
-    outputs = {
-        name: [read_lines(task.inputs[f"{name}{ending}"]) for ending in endings] for name, endings in systems.items()
-    }
-    references = [read_lines(path) for name, path in task.inputs.items() if name.startswith("reference ")]
-    against, chosen = baseline if len(outputs) > 1 else None, from_table(ReportOptions, options)
-    first = {name: lines[0] for name, lines in outputs.items()}
-    found = [one.as_object() for one in score_systems(first, references, baseline=against, options=chosen)]
-    if any(len(lines) > 1 for lines in outputs.values()):
-        tunings = score_tunings(outputs, references, baseline=against, options=chosen)
-        for one in found:
-            one["tunings"] = {metric.name: metric.as_object() for metric in tunings[one["system"]]}
-    with write_binary(task.out / "scores.json") as stream:
-        stream.write((json.dumps(found, indent=1) + "\n").encode())
