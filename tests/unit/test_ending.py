@@ -49,7 +49,9 @@ sys.exit(app.run())
 
 
 def started(folder: Path, how: str, program: str = PROGRAM, **options: object) -> subprocess.Popen[str]:
+    """Start a command that hears hang-ups, even if the tests run under nohup."""
     (folder / "program.py").write_text(program)
+    options.setdefault("preexec_fn", lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
     process = subprocess.Popen(
         [sys.executable, "program.py", how],
         cwd=folder,
