@@ -165,11 +165,7 @@ void RuleSorter::RunReader::fill() {
   }
 }
 
-RuleSorter::Groups::Groups(RuleSorter& sorter) : sorter_(sorter) {
-  if (sorter.runs_.empty()) {
-    sorter.sort();
-    return;
-  }
+RuleSorter::Groups::Groups(RuleSorter& sorter) {
   if (!sorter.places_.empty()) sorter.spill();
   sorter.places_ = {};
   const std::size_t share = sorter.memory_ == 0 ? kMostBuffer : sorter.memory_ / kWord / sorter.runs_.size();
@@ -199,7 +195,6 @@ void RuleSorter::Groups::sift_down(std::size_t at) {
 }
 
 const std::uint32_t* RuleSorter::Groups::next() {
-  if (runs_.empty()) return given_ == sorter_.places_.size() ? nullptr : sorter_.at(sorter_.places_[given_++]);
   if (!moved_) {
     RunReader& run = runs_[heap_.front()];
     run.advance();

@@ -37,21 +37,11 @@ class RuleSorter {
   // comes before it. Records have the order in which they were added. To be called once; the sorter is empty then.
   template <class Take>
   void merge(const Take& take) {
-    std::vector<Symbol> source;
-    std::vector<std::uint32_t> records;
-    std::uint32_t number = 0;
-    for (Groups groups(*this); const std::uint32_t* group = groups.next();) {
-      const Group found(group);
-      if (!source.empty() && !found.is_of(source)) {
-        take(std::span<const Symbol>(source), std::span<const std::uint32_t>(records), number);
-        records.clear();
-        number = 0;
-      }
-      source.assign(found.source.begin(), found.source.end());
-      records.insert(records.end(), found.records.begin(), found.records.end());
-      number += found.number;
+    if (in_files()) {
+      merge_files(take);
+    } else {
+      merge_places(take);
     }
-    if (!source.empty()) take(std::span<const Symbol>(source), std::span<const std::uint32_t>(records), number);
     clear();
   }
 
@@ -94,7 +84,7 @@ class RuleSorter {
     std::vector<std::uint32_t> buffer_;
     std::size_t at_ = 0, filled_ = 0;
   };
-  // All groups in order.
+  // All groups of the files in order.
   class Groups {
    public:
     explicit Groups(RuleSorter& sorter);
@@ -104,12 +94,58 @@ class RuleSorter {
     bool before(std::size_t a, std::size_t b) const;
     void sift_down(std::size_t at);
 
-    RuleSorter& sorter_;
-    std::size_t given_ = 0;  // of groups in memory
     std::vector<RunReader> runs_;
     std::vector<std::uint32_t> heap_;  // runs that are not at their end, the one with the least group first
     bool moved_ = true;                // the least run is at a group that was not given yet
   };
+
+  template <class Take>
+  void merge_files(const Take& take) {
+    std::vector<Symbol> source;
+    std::vector<std::uint32_t> records;
+    std::uint32_t number = 0;
+    for (Groups groups(*this); const std::uint32_t* group = groups.next();) {
+      const Group found(group);
+      if (!source.empty() && !found.is_of(source)) {
+        take(std::span<const Symbol>(source), std::span<const std::uint32_t>(records), number);
+        records.clear();
+        number = 0;
+      }
+      source.assign(found.source.begin(), found.source.end());
+      records.insert(records.end(), found.records.begin(), found.records.end());
+      number += found.number;
+    }
+    if (!source.empty()) take(std::span<const Symbol>(source), std::span<const std::uint32_t>(records), number);
+  }
+  // Groups are taken where they are. Few source sides have several.
+  template <class Take>
+  void merge_places(const Take& take) {
+    constexpr std::size_t kLookAhead = 8;
+    sort();
+    std::vector<std::uint32_t> records;
+    for (std::size_t begin = 0, end = 0; begin < places_.size(); begin = end) {
+      if (begin + kLookAhead < places_.size()) __builtin_prefetch(at(places_[begin + kLookAhead]));
+      const Group first(at(places_[begin]));
+      const auto same = [&](const Place& place) {
+        return place.first == places_[begin].first && place.second == places_[begin].second &&
+               Group(at(place)).is_of(first.source);
+      };
+      end = begin + 1;
+      while (end < places_.size() && same(places_[end])) ++end;
+      if (end == begin + 1) {
+        take(first.source, first.records, first.number);
+        continue;
+      }
+      records.clear();
+      std::uint32_t number = 0;
+      for (std::size_t i = begin; i < end; ++i) {
+        const Group found(at(places_[i]));
+        records.insert(records.end(), found.records.begin(), found.records.end());
+        number += found.number;
+      }
+      take(first.source, std::span<const std::uint32_t>(records), number);
+    }
+  }
 
   std::uint32_t* room(std::size_t words);  // at the end of the last block, or in a new one
   std::size_t bytes() const { return block_bytes_ + places_.size() * sizeof(Place); }
