@@ -42,7 +42,7 @@ double RuleScores::lost(double count, std::uint32_t occurrences) const {
 }
 
 std::uint32_t RuleScores::number_of(std::string_view target, bool phrase, std::uint64_t hash) {
-  const auto next = static_cast<std::uint32_t>(targets_.size());
+  const auto next = static_cast<std::uint32_t>(counts_.size());
   const std::uint32_t number = index_.intern(hash, next, [&](std::uint32_t known) {
     const std::string_view bytes(bytes_.data() + begins_[known], begins_[known + 1] - begins_[known]);
     return scoring_.apart ? bytes.front() == char{phrase} && bytes.substr(1) == target : bytes == target;
@@ -52,7 +52,8 @@ std::uint32_t RuleScores::number_of(std::string_view target, bool phrase, std::u
   if (scoring_.apart) bytes_.push_back(char{phrase});
   bytes_.insert(bytes_.end(), target.begin(), target.end());
   begins_.push_back(bytes_.size());
-  targets_.emplace_back();
+  counts_.push_back(0);
+  if (!scoring_.smoothing.discounts.empty()) lost_rules_.resize(2 * counts_.size(), 0);
   return number;
 }
 
@@ -71,7 +72,7 @@ void RuleScores::add(const Codes& targets, const CountsOfRules& rows) {
       const std::uint32_t likely = index_.likely(kept(step - kLookAhead));
       if (likely != HashIndex::kNone) {
         __builtin_prefetch(&begins_[likely]);
-        __builtin_prefetch(&targets_[likely]);
+        __builtin_prefetch(&counts_[likely]);
       }
     }
     if (step >= 2 * kLookAhead && step - 2 * kLookAhead < size) {
@@ -82,10 +83,11 @@ void RuleScores::add(const Codes& targets, const CountsOfRules& rows) {
     const std::size_t row = step - 3 * kLookAhead;
     const std::uint32_t number = number_of(targets[row], phrase(row), kept(row));
     target_of_row_.push_back(number);
-    Sum& sum = targets_[number];
-    sum.count += rows.count[row];
-    sum.lost += lost(rows.count[row], rows.occurrences[row]);
-    sum.rules += 1;
+    counts_[number] += rows.count[row];
+    if (!lost_rules_.empty()) {
+      lost_rules_[2 * number] += lost(rows.count[row], rows.occurrences[row]);
+      lost_rules_[2 * number + 1] += 1;
+    }
     if (!scoring_.roots) continue;
     if (rows.lhs[row] >= roots_.size()) roots_.resize(std::size_t{rows.lhs[row]} + 1, 0);
     roots_[rows.lhs[row]] += rows.count[row];
@@ -94,14 +96,22 @@ void RuleScores::add(const Codes& targets, const CountsOfRules& rows) {
 
 std::size_t RuleScores::bytes() const {
   return index_.bytes() + bytes_.capacity() + begins_.capacity() * sizeof(std::uint64_t) +
-         targets_.capacity() * sizeof(Sum) + target_of_row_.capacity() * sizeof(std::uint32_t) +
-         roots_.capacity() * sizeof(double);
+         (counts_.capacity() + lost_rules_.capacity()) * sizeof(double) +
+         target_of_row_.capacity() * sizeof(std::uint32_t) + roots_.capacity() * sizeof(double);
 }
 
 void RuleScores::finish() {
   index_ = {};
   bytes_ = {};
   begins_ = {};
+  counts_.shrink_to_fit();
+  lost_rules_.shrink_to_fit();
+  target_of_row_.shrink_to_fit();
+}
+
+RuleScores::Sum RuleScores::target(std::uint32_t number) const {
+  if (lost_rules_.empty()) return {counts_[number]};
+  return {counts_[number], lost_rules_[2 * number], lost_rules_[2 * number + 1]};
 }
 
 double RuleScores::probability(double kept, const Sum& given, const Sum& side) const {
@@ -123,10 +133,10 @@ void RuleScores::score_source(const CountsOfRules& rows, std::size_t begin, std:
     const std::uint32_t number = target_of_row_[next_ + row - begin], occurrences = rows.occurrences[row];
     if (occurrences < scoring_.least || (rows.variables[row] > 0 && occurrences < scoring_.least_gappy)) continue;
     const double kept = rows.count[row] * factor(occurrences) - lost(rows.count[row], occurrences);
-    const Sum& target = targets_[number];
+    const Sum of_target = target(number);
     out.kept.push_back(static_cast<std::int64_t>(row));
-    out.target_given_source.push_back(static_cast<float>(probability(kept, source, target)));
-    out.source_given_target.push_back(static_cast<float>(probability(kept, target, source)));
+    out.target_given_source.push_back(static_cast<float>(probability(kept, source, of_target)));
+    out.source_given_target.push_back(static_cast<float>(probability(kept, of_target, source)));
     if (scoring_.roots) out.given_root.push_back(static_cast<float>(rows.count[row] / roots_[rows.lhs[row]]));
   }
   next_ += end - begin;

@@ -59,11 +59,12 @@ class RuleScores : public Exclusive {
 
  private:
   struct Sum {
-    double count = 0, lost = 0;
-    double rules = 0;
+    double count = 0;
+    double lost = 0, rules = 0;  // for discounts alone
   };
 
   void check(const CountsOfRules& rows) const;
+  Sum target(std::uint32_t number) const;
   std::uint32_t number_of(std::string_view target, bool phrase, std::uint64_t hash);
   double factor(std::uint32_t occurrences) const;
   double lost(double count, std::uint32_t occurrences) const;
@@ -72,9 +73,10 @@ class RuleScores : public Exclusive {
 
   RuleScoring scoring_;
   std::vector<std::uint32_t> target_of_row_;
-  std::vector<Sum> targets_;
-  std::vector<double> roots_;  // counts by left-hand side
-  std::size_t next_ = 0;       // row to be scored
+  std::vector<double> counts_;      // by target side
+  std::vector<double> lost_rules_;  // for discounts alone: what was taken from its counts, and its rules
+  std::vector<double> roots_;       // counts by left-hand side
+  std::size_t next_ = 0;            // row to be scored
 
   // While rows are added: target sides, each with a byte before it if phrases are apart.
   HashIndex index_;

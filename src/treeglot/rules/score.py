@@ -72,6 +72,7 @@ def make_tables(
         if sharded is None:
             return number, compile_table(rules, table, compiling, memory=memory)
         return number, table_shards.compile_in_shards(rules, table, compiling, sharded, memory=memory)
+    give_back()  # what extraction took
     maker = TableMaker(compiling, table_schema(), str(rules), table, memory)
     maker.know_codes(*read_words(extraction.folder))
     labels = extraction.facts["labels"]
