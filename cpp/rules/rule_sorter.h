@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,7 +41,7 @@ class RuleSorter {
     if (in_files()) {
       merge_files(take);
     } else {
-      merge_places(take);
+      merge_buckets(take);
     }
     clear();
   }
@@ -64,6 +65,14 @@ class RuleSorter {
   struct Place {
     std::uint64_t first, second;
     std::uint32_t block, at;
+  };
+  // The groups in memory whose source sides begin with symbols of a range.
+  struct Bucket {
+    const std::uint32_t* at(const Place& place) const { return blocks[place.block].data() + place.at; }
+    void sort();
+
+    std::vector<std::vector<std::uint32_t>> blocks;
+    std::vector<Place> places;
   };
   struct Run {
     std::size_t file;  // 0: its own, or one of the others from 1 on
@@ -117,21 +126,30 @@ class RuleSorter {
     }
     if (!source.empty()) take(std::span<const Symbol>(source), std::span<const std::uint32_t>(records), number);
   }
-  // Groups are taken where they are. Few source sides have several.
+  // Groups are taken where they are. Few source sides have several. A bucket is free when its groups were taken.
   template <class Take>
-  void merge_places(const Take& take) {
+  void merge_buckets(const Take& take) {
+    while (!buckets_.empty()) {
+      Bucket& bucket = buckets_.begin()->second;
+      bucket.sort();
+      merge_bucket(bucket, take);
+      buckets_.erase(buckets_.begin());
+    }
+  }
+  template <class Take>
+  static void merge_bucket(const Bucket& bucket, const Take& take) {
     constexpr std::size_t kLookAhead = 8;
-    sort();
+    const std::vector<Place>& places = bucket.places;
     std::vector<std::uint32_t> records;
-    for (std::size_t begin = 0, end = 0; begin < places_.size(); begin = end) {
-      if (begin + kLookAhead < places_.size()) __builtin_prefetch(at(places_[begin + kLookAhead]));
-      const Group first(at(places_[begin]));
+    for (std::size_t begin = 0, end = 0; begin < places.size(); begin = end) {
+      if (begin + kLookAhead < places.size()) __builtin_prefetch(bucket.at(places[begin + kLookAhead]));
+      const Group first(bucket.at(places[begin]));
       const auto same = [&](const Place& place) {
-        return place.first == places_[begin].first && place.second == places_[begin].second &&
-               Group(at(place)).is_of(first.source);
+        return place.first == places[begin].first && place.second == places[begin].second &&
+               Group(bucket.at(place)).is_of(first.source);
       };
       end = begin + 1;
-      while (end < places_.size() && same(places_[end])) ++end;
+      while (end < places.size() && same(places[end])) ++end;
       if (end == begin + 1) {
         take(first.source, first.records, first.number);
         continue;
@@ -139,7 +157,7 @@ class RuleSorter {
       records.clear();
       std::uint32_t number = 0;
       for (std::size_t i = begin; i < end; ++i) {
-        const Group found(at(places_[i]));
+        const Group found(bucket.at(places[i]));
         records.insert(records.end(), found.records.begin(), found.records.end());
         number += found.number;
       }
@@ -147,18 +165,18 @@ class RuleSorter {
     }
   }
 
-  std::uint32_t* room(std::size_t words);  // at the end of the last block, or in a new one
-  std::size_t bytes() const { return block_bytes_ + places_.size() * sizeof(Place); }
-  const std::uint32_t* at(const Place& place) const { return blocks_[place.block].data() + place.at; }
-  void sort();
+  Bucket& bucket_of(Symbol first);
+  std::uint32_t* room(Bucket& bucket, std::size_t words);  // at the end of its last block, or in a new one
+  std::size_t bytes() const { return block_bytes_ + groups_ * sizeof(Place); }
   void spill();
   void clear();
 
   std::size_t memory_;
   std::string folder_;
-  std::vector<std::vector<std::uint32_t>> blocks_;
-  std::size_t block_bytes_ = 0;
-  std::vector<Place> places_;
+  std::map<Symbol, Bucket> buckets_;
+  Bucket* last_ = nullptr;  // of buckets_, that was added to
+  Symbol last_key_ = 0;
+  std::size_t block_bytes_ = 0, groups_ = 0;  // of all buckets
   std::optional<ScratchFile> file_;
   std::vector<ScratchFile> others_;
   std::vector<Run> runs_;
