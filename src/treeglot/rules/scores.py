@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from treeglot._core import RuleScores
 from treeglot.base.later import Later
+from treeglot.base.machine import give_back
 from treeglot.rules.columns import buffers_of, reading
 from treeglot.rules.engines import DuckDB
 from treeglot.rules.extract import Extraction
@@ -41,6 +42,7 @@ def score_counts(extraction: Extraction, options: ScoreOptions, engine: DuckDB) 
         if scores.bytes > engine.memory // 2:
             return None
     scores.finish()
+    give_back()  # what target sides look like
     return _scored(extraction, scores)
 
 
