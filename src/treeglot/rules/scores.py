@@ -102,7 +102,9 @@ def _batches(files: Sequence[Path], columns: list[str]) -> Iterator[pa.RecordBat
 
     for path in files:
         with reading(path), pq.ParquetFile(path) as file:
-            yield from (batch for batch in file.iter_batches(ROWS, columns=columns) if batch.num_rows)
+            yield from (
+                batch for batch in file.iter_batches(ROWS, columns=columns, use_threads=False) if batch.num_rows
+            )
 
 
 def _whole_sources(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
