@@ -12,7 +12,7 @@ from treeglot.base.machine import give_back
 from treeglot.rules.columns import buffers_of, reading
 from treeglot.rules.engines import DuckDB
 from treeglot.rules.extract import Extraction
-from treeglot.rules.sql import CODES, COLUMNS, COPIED, COUNT_BINS, MORE, ScoreOptions, discounting
+from treeglot.rules.sql import CODES, COPIED, COUNT_BINS, MORE, ScoreOptions, discounting, has_own_columns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,8 +25,6 @@ ROWS = 1 << 17  # read at a time
 GIVEN = ("source_row", "count", "occurrences", "lhs", "variables")
 """The columns of the counts that scores are computed from, besides the target side."""
 
-_KNOWN = dict(COLUMNS)  # a package may add columns: then their SQL must run
-
 
 def score_counts(extraction: Extraction, options: ScoreOptions, engine: DuckDB) -> Iterator[pa.RecordBatch] | None:
     """Return the scored rules of counts in one part, as the SQL and `with_counts` give them.
@@ -34,7 +32,7 @@ def score_counts(extraction: Extraction, options: ScoreOptions, engine: DuckDB) 
     Returns None where only the database can score them. It is needed for a test of significance, for columns with
     other SQL, and for sums that take more than half of its memory.
     """
-    if extraction.facts["parts"] > 1 or options.significance > 0 or _KNOWN != COLUMNS:
+    if extraction.facts["parts"] > 1 or options.significance > 0 or not has_own_columns():
         return None
     scores = _scores(extraction, options, engine)
     for batch in _batches(extraction.files, ["target", *GIVEN]):

@@ -48,11 +48,18 @@ COLUMNS = {
 }
 """The columns of a rule table, in order. A feature of rules is an entry here: compiling knows it by its name."""
 
+_OWN_COLUMNS = dict(COLUMNS)
+
 CODES = ("source", "target", "alignment", "labels")
 """The columns of the counts that are codes."""
 
 COPIED = tuple(name for name, column in COLUMNS.items() if column.sql == f"r.{name}")
 """The columns of a rule table that the counts have already."""
+
+
+def has_own_columns() -> bool:
+    """Return whether no package has added or changed a column."""
+    return COLUMNS == _OWN_COLUMNS
 
 
 @dataclass(frozen=True)
