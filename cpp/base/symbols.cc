@@ -18,6 +18,21 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
 #endif
 }
 
+template <class T>
+std::uint64_t load(const char* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+// The 1 to 7 bytes that begin at `at`, as a number. Two loads may overlap, since they agree.
+std::uint64_t few_bytes(const char* at, std::size_t size) {
+  if (size >= 4) return load<std::uint32_t>(at) | load<std::uint32_t>(at + size - 4) << 8 * (size - 4);
+  const std::size_t middle = size / 2, last = size - 1;
+  return load<unsigned char>(at) | load<unsigned char>(at + middle) << 8 * middle |
+         load<unsigned char>(at + last) << 8 * last;
+}
+
 constexpr std::uint64_t kOdd1 = 0x9e3779b97f4a7c15u;
 constexpr std::uint64_t kOdd2 = 0xd6e8feb86659fd93u;
 
@@ -32,11 +47,7 @@ std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed) {
     std::memcpy(&word, at, 8);
     state = mix(state ^ word, kOdd1);
   }
-  if (left > 0) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, at, left);
-    state = mix(state ^ word, kOdd1);
-  }
+  if (left > 0) state = mix(state ^ few_bytes(at, left), kOdd1);
   return mix(state ^ kOdd2, kOdd1);
 }
 

@@ -17,6 +17,7 @@
 #include "rules/phrase_kinds.h"
 #include "rules/provenance.h"
 #include "rules/render.h"
+#include "rules/rule_scores.h"
 #include "rules/string_dependency.h"
 #include "rules/tally.h"
 #include "rules/tree_pair.h"
@@ -233,6 +234,49 @@ void bind_tally(nb::module_& m) {
           "offsets"_a, "bytes"_a, "Alignments, as 0-0 1-2.");
 }
 
+void bind_rule_scores(nb::module_& m) {
+  using Counts = std::tuple<ArrayIn<std::int64_t>, ArrayIn<double>, ArrayIn<std::uint32_t>, ArrayIn<std::uint32_t>,
+                            ArrayIn<std::uint8_t>>;
+  static constexpr auto kCounts = [](const Counts& given) -> CountsOfRules {
+    const auto& [source_row, count, occurrences, lhs, variables] = given;
+    return {as_span(source_row), as_span(count), as_span(occurrences), as_span(lhs), as_span(variables)};
+  };
+  nb::class_<RuleScores>(m, "RuleScores", "Probabilities of counted rules. All rows are read twice.")
+      .def(
+          "__init__",
+          [](RuleScores* self, std::vector<double> factors, std::vector<double> discounts, double rules,
+             std::uint32_t least, std::uint32_t least_gappy, std::size_t targets_per_source, bool roots, bool apart) {
+            new (self) RuleScores({{std::move(factors), std::move(discounts), rules},
+                                   least,
+                                   least_gappy,
+                                   targets_per_source,
+                                   roots,
+                                   apart});
+          },
+          nb::kw_only(), "factors"_a, "discounts"_a, "rules"_a, "least"_a, "least_gappy"_a, "targets_per_source"_a,
+          "roots"_a, "apart"_a,
+          "By `factors`, counts of one occurrence, two, … are multiplied; or `discounts` are taken from them, the last "
+          "from all that follow, where there are so many `rules`. Rules need so many occurrences, with and without "
+          "variables. With `roots`, left-hand sides differ; with `apart`, targets of phrases are counted separately.")
+      .def("add", guarded([](RuleScores& s, const ColumnIn& targets, const Counts& counts) {
+             const auto codes = to_codes(std::get<0>(targets), std::get<1>(targets));
+             without_gil([&] { return s.add(codes, kCounts(counts)), true; });
+           }),
+           "targets"_a, "counts"_a,
+           "Adds rows: target sides, and the first row with the same source side, count, occurrences, left-hand side "
+           "and variables.")
+      .def_prop_ro("bytes", guarded(&RuleScores::bytes), "Memory in use.")
+      .def("finish", guarded(&RuleScores::finish), "All rows were added.")
+      .def("score", guarded([](RuleScores& s, const Counts& counts) {
+             ScoredRules found = without_gil([&] { return s.score(kCounts(counts)); });
+             return std::tuple(as_array(std::move(found.kept)), as_array(std::move(found.target_given_source)),
+                               as_array(std::move(found.source_given_target)), as_array(std::move(found.given_root)));
+           }),
+           "counts"_a,
+           "Scores rows, which come in the same order, all of a source side at once. Gives the places of those that "
+           "are kept, and p(target|source), p(source|target) and p(rule|left-hand side), the last with `roots` alone.");
+}
+
 // What extractors read and Python made. Extractors hold it: it does not change while they live.
 using Trees = std::shared_ptr<TreeBatch>;
 using Dependencies = std::shared_ptr<DependencyBank>;
@@ -393,6 +437,7 @@ void bind_rules_extract(nb::module_& m) {
   bind_bitext(m);
   bind_vocabulary(m);
   bind_tally(m);
+  bind_rule_scores(m);
   bind_banks(m);
   bind_extractors(m);
 }

@@ -1,8 +1,10 @@
 #include "rules/lexical.h"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
+#include "base/hash_index.h"
 #include "rules/code.h"
 
 namespace treeglot {
@@ -79,32 +81,43 @@ LexicalTable::LexicalTable(std::vector<LinkCount> counts) {
   entries_.reserve(counts.size());
   for (const LinkCount& c : counts) {
     const auto count = static_cast<double>(c.count);
-    add({c.source, c.target, static_cast<float>(count / static_cast<double>(total(source_total, c.source))),
-         static_cast<float>(count / static_cast<double>(total(target_total, c.target)))});
+    entries_.push_back({c.source, c.target,
+                        static_cast<float>(count / static_cast<double>(total(source_total, c.source))),
+                        static_cast<float>(count / static_cast<double>(total(target_total, c.target)))});
+  }
+  fill_slots();
+}
+
+LexicalTable::LexicalTable(std::span<const LexicalEntry> entries) : entries_(entries.begin(), entries.end()) {
+  fill_slots();
+}
+
+void LexicalTable::fill_slots() {
+  slots_.assign(std::bit_ceil(2 * entries_.size() + 1), {});
+  for (const LexicalEntry& entry : entries_) {
+    const std::uint64_t key = key_of(entry.source, entry.target);
+    Slot& slot = slots_[place(key)];
+    if (slot.key == kNoKey) slot = {key, {entry.target_given_source, entry.source_given_target}};
   }
 }
 
-LexicalTable::LexicalTable(std::span<const LexicalEntry> entries) {
-  entries_.reserve(entries.size());
-  for (const LexicalEntry& entry : entries) add(entry);
-}
-
-void LexicalTable::add(const LexicalEntry& entry) {
-  index_.intern(hash_number(key_of(entry.source, entry.target)), static_cast<std::uint32_t>(entries_.size()),
-                [](std::uint32_t) { return false; });
-  entries_.push_back(entry);
+// Where a key is, or would be.
+std::size_t LexicalTable::place(std::uint64_t key) const {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = hash_number(key) & mask;
+  while (slots_[at].key != key && slots_[at].key != kNoKey) at = (at + 1) & mask;
+  return at;
 }
 
 LexicalTable::Both LexicalTable::weight(Symbol source, Symbol target) const {
-  const std::uint32_t found = index_.find(hash_number(key_of(source, target)), [&](std::uint32_t i) {
-    return entries_[i].source == source && entries_[i].target == target;
-  });
-  if (found == HashIndex::kNone) return {};
-  return {entries_[found].target_given_source, entries_[found].source_given_target};
+  return slots_[place(key_of(source, target))].both;
 }
 
 LexicalWeights LexicalScorer::operator()(std::string_view source, std::string_view target, std::string_view alignment) {
-  read_side(source, means_.source);
+  if (source != last_source_) {  // rules of a source side stand together
+    read_side(source, means_.source);
+    last_source_ = source;
+  }
   read_side(target, means_.target);
   means_.start();
   while (!alignment.empty()) {

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/hash_index.h"
 #include "rules/bitext.h"
 
 namespace treeglot {
@@ -45,10 +45,19 @@ class LexicalTable {
   const std::vector<LexicalEntry>& entries() const { return entries_; }  // sorted by source, then target
 
  private:
-  void add(const LexicalEntry& entry);
+  void fill_slots();  // with all entries
+
+  // A weight is found with one access to memory.
+  struct Slot {
+    std::uint64_t key = kNoKey;  // both words
+    Both both;
+  };
+  static constexpr std::uint64_t kNoKey = ~std::uint64_t{0};  // NULL is not linked to NULL
+
+  std::size_t place(std::uint64_t key) const;
 
   std::vector<LexicalEntry> entries_;
-  HashIndex index_;
+  std::vector<Slot> slots_;  // a power of two, at most half of them taken
 };
 
 // Calls take(source, target) for the links of a sentence pair, those of words without links with NULL among them.
@@ -126,6 +135,7 @@ class LexicalScorer {
  private:
   const LexicalTable& table_;
   LexicalMeans means_;
+  std::string last_source_;
 };
 
 // A product of many small weights stays positive, so that it has a logarithm.

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kWord = sizeof(std::uint32_t);
 constexpr std::size_t kFirstBlock = 1 << 8, kBlock = 1 << 18;         // words
+constexpr unsigned kBucketBits = 9;                                   // of the numbers of a bucket's first symbols
 constexpr std::size_t kLeastBuffer = 1 << 10, kMostBuffer = 1 << 18;  // words read of a run at a time
 
 std::uint64_t two_symbols(std::span<const Symbol> source, std::size_t first) {
@@ -29,22 +30,34 @@ bool RuleSorter::Group::operator<(const Group& other) const {
 
 RuleSorter::RuleSorter(std::size_t memory, std::string folder) : memory_(memory), folder_(std::move(folder)) {}
 
-std::uint32_t* RuleSorter::room(std::size_t words) {
-  if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < words) {
-    const std::size_t usual = blocks_.empty() ? kFirstBlock : std::min(kBlock, 2 * blocks_.back().capacity());
-    blocks_.emplace_back().reserve(std::max(usual, words));
-    block_bytes_ += blocks_.back().capacity() * sizeof(std::uint32_t);
+// Rows come with the same first symbol one after the other.
+RuleSorter::Bucket& RuleSorter::bucket_of(Symbol first) {
+  const Symbol key = first >> kBucketBits;
+  if (last_ == nullptr || key != last_key_) {
+    last_ = &buckets_[key];
+    last_key_ = key;
   }
-  std::vector<std::uint32_t>& block = blocks_.back();
+  return *last_;
+}
+
+std::uint32_t* RuleSorter::room(Bucket& bucket, std::size_t words) {
+  std::vector<std::vector<std::uint32_t>>& blocks = bucket.blocks;
+  if (blocks.empty() || blocks.back().capacity() - blocks.back().size() < words) {
+    const std::size_t usual = blocks.empty() ? kFirstBlock : std::min(kBlock, 2 * blocks.back().capacity());
+    blocks.emplace_back().reserve(std::max(usual, words));
+    block_bytes_ += blocks.back().capacity() * sizeof(std::uint32_t);
+  }
+  std::vector<std::uint32_t>& block = blocks.back();
   block.resize(block.size() + words);
   return block.data() + block.size() - words;
 }
 
 void RuleSorter::add(std::span<const Symbol> source, std::span<const std::uint32_t> record) {
   if (source.empty()) return;
-  if (!places_.empty() && places_.back().block + 1 == blocks_.size()) {
-    std::vector<std::uint32_t>& block = blocks_.back();
-    std::uint32_t* const words = block.data() + places_.back().at;
+  Bucket* bucket = &bucket_of(source.front());
+  if (!bucket->places.empty() && bucket->places.back().block + 1 == bucket->blocks.size()) {
+    std::vector<std::uint32_t>& block = bucket->blocks.back();
+    std::uint32_t* const words = block.data() + bucket->places.back().at;
     if (Group(words).is_of(source) && block.capacity() - block.size() >= record.size()) {
       block.insert(block.end(), record.begin(), record.end());
       words[0] += record.empty() ? 0 : 1;
@@ -52,13 +65,17 @@ void RuleSorter::add(std::span<const Symbol> source, std::span<const std::uint32
       return;
     }
   }
-  if (memory_ > 0 && bytes() > memory_) spill();
-  std::uint32_t* at = room(kHead + source.size() + record.size());
-  const auto begin = static_cast<std::uint32_t>(at - blocks_.back().data());
-  if (places_.size() == places_.capacity())
-    places_.reserve(places_.size() + places_.size() / 4 + 64);  // in small steps
-  places_.push_back(
-      {two_symbols(source, 0), two_symbols(source, 2), static_cast<std::uint32_t>(blocks_.size() - 1), begin});
+  if (memory_ > 0 && bytes() > memory_) {
+    spill();
+    bucket = &bucket_of(source.front());
+  }
+  std::uint32_t* at = room(*bucket, kHead + source.size() + record.size());
+  const auto begin = static_cast<std::uint32_t>(at - bucket->blocks.back().data());
+  std::vector<Place>& places = bucket->places;
+  if (places.size() == places.capacity()) places.reserve(places.size() + places.size() / 4 + 64);  // in small steps
+  places.push_back(
+      {two_symbols(source, 0), two_symbols(source, 2), static_cast<std::uint32_t>(bucket->blocks.size() - 1), begin});
+  ++groups_;
   *at++ = record.empty() ? 0 : 1;
   *at++ = static_cast<std::uint32_t>(record.size());
   *at++ = static_cast<std::uint32_t>(source.size());
@@ -66,8 +83,8 @@ void RuleSorter::add(std::span<const Symbol> source, std::span<const std::uint32
   std::ranges::copy(record, at);
 }
 
-void RuleSorter::sort() {
-  std::ranges::sort(places_, [&](const Place& a, const Place& b) {
+void RuleSorter::Bucket::sort() {
+  std::ranges::sort(places, [&](const Place& a, const Place& b) {
     if (a.first != b.first) return a.first < b.first;
     if (a.second != b.second) return a.second < b.second;
     const Group one(at(a)), other(at(b));
@@ -79,19 +96,21 @@ void RuleSorter::sort() {
 
 void RuleSorter::spill() {
   if (!file_) file_.emplace(folder_);
-  sort();
   ScratchWriter writer(*file_, kMostBuffer * sizeof(std::uint32_t));
   const std::uint64_t begin = file_->size();
-  for (const Place& place : places_) writer.put(at(place), Group(at(place)).words());
+  for (auto& [key, bucket] : buckets_) {
+    bucket.sort();
+    for (const Place& place : bucket.places) writer.put(bucket.at(place), Group(bucket.at(place)).words());
+  }
   writer.flush();
   runs_.push_back({0, begin, file_->size()});
-  places_.clear();
-  blocks_.clear();
-  block_bytes_ = 0;
+  buckets_.clear();
+  last_ = nullptr;
+  block_bytes_ = groups_ = 0;
 }
 
 void RuleSorter::add_run(const std::string& path, std::uint64_t begin, std::uint64_t end) {
-  if (!places_.empty()) spill();  // so that runs have the order of their records
+  if (groups_ > 0) spill();  // so that runs have the order of their records
   ScratchFile file = ScratchFile::open(path);
   const std::string between = "between " + std::to_string(begin) + " and " + std::to_string(end);
   if (begin > end) throw std::invalid_argument("a run of rules is " + between + ", which are not in order");
@@ -165,13 +184,8 @@ void RuleSorter::RunReader::fill() {
   }
 }
 
-RuleSorter::Groups::Groups(RuleSorter& sorter) : sorter_(sorter) {
-  if (sorter.runs_.empty()) {
-    sorter.sort();
-    return;
-  }
-  if (!sorter.places_.empty()) sorter.spill();
-  sorter.places_ = {};
+RuleSorter::Groups::Groups(RuleSorter& sorter) {
+  if (sorter.groups_ > 0) sorter.spill();
   const std::size_t share = sorter.memory_ == 0 ? kMostBuffer : sorter.memory_ / kWord / sorter.runs_.size();
   for (const Run& run : sorter.runs_)
     runs_.emplace_back(run.file == 0 ? *sorter.file_ : sorter.others_[run.file - 1], run,
@@ -199,7 +213,6 @@ void RuleSorter::Groups::sift_down(std::size_t at) {
 }
 
 const std::uint32_t* RuleSorter::Groups::next() {
-  if (runs_.empty()) return given_ == sorter_.places_.size() ? nullptr : sorter_.at(sorter_.places_[given_++]);
   if (!moved_) {
     RunReader& run = runs_[heap_.front()];
     run.advance();

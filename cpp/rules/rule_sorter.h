@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,21 +38,11 @@ class RuleSorter {
   // comes before it. Records have the order in which they were added. To be called once; the sorter is empty then.
   template <class Take>
   void merge(const Take& take) {
-    std::vector<Symbol> source;
-    std::vector<std::uint32_t> records;
-    std::uint32_t number = 0;
-    for (Groups groups(*this); const std::uint32_t* group = groups.next();) {
-      const Group found(group);
-      if (!source.empty() && !found.is_of(source)) {
-        take(std::span<const Symbol>(source), std::span<const std::uint32_t>(records), number);
-        records.clear();
-        number = 0;
-      }
-      source.assign(found.source.begin(), found.source.end());
-      records.insert(records.end(), found.records.begin(), found.records.end());
-      number += found.number;
+    if (in_files()) {
+      merge_files(take);
+    } else {
+      merge_buckets(take);
     }
-    if (!source.empty()) take(std::span<const Symbol>(source), std::span<const std::uint32_t>(records), number);
     clear();
   }
 
@@ -75,6 +66,14 @@ class RuleSorter {
     std::uint64_t first, second;
     std::uint32_t block, at;
   };
+  // The groups in memory whose source sides begin with symbols of a range.
+  struct Bucket {
+    const std::uint32_t* at(const Place& place) const { return blocks[place.block].data() + place.at; }
+    void sort();
+
+    std::vector<std::vector<std::uint32_t>> blocks;
+    std::vector<Place> places;
+  };
   struct Run {
     std::size_t file;  // 0: its own, or one of the others from 1 on
     std::uint64_t begin, end;
@@ -94,7 +93,7 @@ class RuleSorter {
     std::vector<std::uint32_t> buffer_;
     std::size_t at_ = 0, filled_ = 0;
   };
-  // All groups in order.
+  // All groups of the files in order.
   class Groups {
    public:
     explicit Groups(RuleSorter& sorter);
@@ -104,25 +103,80 @@ class RuleSorter {
     bool before(std::size_t a, std::size_t b) const;
     void sift_down(std::size_t at);
 
-    RuleSorter& sorter_;
-    std::size_t given_ = 0;  // of groups in memory
     std::vector<RunReader> runs_;
     std::vector<std::uint32_t> heap_;  // runs that are not at their end, the one with the least group first
     bool moved_ = true;                // the least run is at a group that was not given yet
   };
 
-  std::uint32_t* room(std::size_t words);  // at the end of the last block, or in a new one
-  std::size_t bytes() const { return block_bytes_ + places_.size() * sizeof(Place); }
-  const std::uint32_t* at(const Place& place) const { return blocks_[place.block].data() + place.at; }
-  void sort();
+  template <class Take>
+  void merge_files(const Take& take) {
+    std::vector<Symbol> source;
+    std::vector<std::uint32_t> records;
+    std::uint32_t number = 0;
+    for (Groups groups(*this); const std::uint32_t* group = groups.next();) {
+      const Group found(group);
+      if (!source.empty() && !found.is_of(source)) {
+        take(std::span<const Symbol>(source), std::span<const std::uint32_t>(records), number);
+        records.clear();
+        number = 0;
+      }
+      source.assign(found.source.begin(), found.source.end());
+      records.insert(records.end(), found.records.begin(), found.records.end());
+      number += found.number;
+    }
+    if (!source.empty()) take(std::span<const Symbol>(source), std::span<const std::uint32_t>(records), number);
+  }
+  // Groups are taken where they are. Few source sides have several. A bucket is free when its groups were taken.
+  template <class Take>
+  void merge_buckets(const Take& take) {
+    while (!buckets_.empty()) {
+      Bucket& bucket = buckets_.begin()->second;
+      bucket.sort();
+      merge_bucket(bucket, take);
+      buckets_.erase(buckets_.begin());
+    }
+  }
+  template <class Take>
+  static void merge_bucket(const Bucket& bucket, const Take& take) {
+    constexpr std::size_t kLookAhead = 8;
+    const std::vector<Place>& places = bucket.places;
+    std::vector<std::uint32_t> records;
+    for (std::size_t begin = 0, end = 0; begin < places.size(); begin = end) {
+      if (begin + kLookAhead < places.size()) __builtin_prefetch(bucket.at(places[begin + kLookAhead]));
+      const Group first(bucket.at(places[begin]));
+      const auto same = [&](const Place& place) {
+        return place.first == places[begin].first && place.second == places[begin].second &&
+               Group(bucket.at(place)).is_of(first.source);
+      };
+      end = begin + 1;
+      while (end < places.size() && same(places[end])) ++end;
+      if (end == begin + 1) {
+        take(first.source, first.records, first.number);
+        continue;
+      }
+      records.clear();
+      std::uint32_t number = 0;
+      for (std::size_t i = begin; i < end; ++i) {
+        const Group found(bucket.at(places[i]));
+        records.insert(records.end(), found.records.begin(), found.records.end());
+        number += found.number;
+      }
+      take(first.source, std::span<const std::uint32_t>(records), number);
+    }
+  }
+
+  Bucket& bucket_of(Symbol first);
+  std::uint32_t* room(Bucket& bucket, std::size_t words);  // at the end of its last block, or in a new one
+  std::size_t bytes() const { return block_bytes_ + groups_ * sizeof(Place); }
   void spill();
   void clear();
 
   std::size_t memory_;
   std::string folder_;
-  std::vector<std::vector<std::uint32_t>> blocks_;
-  std::size_t block_bytes_ = 0;
-  std::vector<Place> places_;
+  std::map<Symbol, Bucket> buckets_;
+  Bucket* last_ = nullptr;  // of buckets_, that was added to
+  Symbol last_key_ = 0;
+  std::size_t block_bytes_ = 0, groups_ = 0;  // of all buckets
   std::optional<ScratchFile> file_;
   std::vector<ScratchFile> others_;
   std::vector<Run> runs_;

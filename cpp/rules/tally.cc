@@ -47,8 +47,23 @@ char* put_two_lengths(char* at, Two two) {
                    static_cast<std::uint32_t>(two.second.size()));
 }
 
+// Most are few bytes, which need no call. Two copies may overlap, since they agree.
 char* put_bytes(char* at, std::string_view bytes) {
-  if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
+  const auto two = [&]<std::size_t kSize>() {
+    std::memcpy(at, bytes.data(), kSize);
+    std::memcpy(at + bytes.size() - kSize, bytes.data() + bytes.size() - kSize, kSize);
+  };
+  if (bytes.size() > 16) {
+    std::memcpy(at, bytes.data(), bytes.size());
+  } else if (bytes.size() >= 8) {
+    two.operator()<8>();
+  } else if (bytes.size() >= 4) {
+    two.operator()<4>();
+  } else if (bytes.size() >= 2) {
+    two.operator()<2>();
+  } else if (bytes.size() == 1) {
+    *at = bytes.front();
+  }
   return at + bytes.size();
 }
 
@@ -71,9 +86,13 @@ void Occurrences::add(const CodedRule& rule, std::uint32_t units) {
   static_assert(kPartitions == 1u << 7);
   std::string& out = partitions_[hash_bytes(first_symbols(rule.source)) >> 57];
 
-  const std::size_t begin = out.size();
-  out.resize(begin + sizeof(Head) + 4 * code::kLongest + bytes);
-  char* const key = out.data() + begin + sizeof(Head);
+  constexpr std::size_t kUsual = 256;
+  char usual[kUsual];
+  std::string longer;  // room for a long rule
+  const std::size_t most = sizeof(Head) + 4 * code::kLongest + bytes;
+  if (most > kUsual) longer.resize(most);
+  char* const begin = most > kUsual ? longer.data() : usual;
+  char* const key = begin + sizeof(Head);
   char* const notes = put_bytes(put_bytes(put_two_lengths(key, {rule.source, rule.target}), rule.source), rule.target);
   char* const end =
       put_bytes(put_bytes(put_two_lengths(notes, {rule.alignment, rule.labels}), rule.alignment), rule.labels);
@@ -82,8 +101,8 @@ void Occurrences::add(const CodedRule& rule, std::uint32_t units) {
   const Head head = {static_cast<std::uint32_t>(hash_bytes({key, static_cast<std::size_t>(notes - key)})),
                      rule.share.split(std::max(weighted, std::min(units, 1u))), rule.share.parts,
                      static_cast<std::uint32_t>(notes - key), static_cast<std::uint32_t>(end - notes)};
-  std::memcpy(out.data() + begin, &head, sizeof head);
-  out.resize(static_cast<std::size_t>(end - out.data()));
+  std::memcpy(begin, &head, sizeof head);
+  out.append(begin, static_cast<std::size_t>(end - begin));
 }
 
 void Occurrences::visit(const std::function<void(const CodedRule&)>& take) const {
@@ -138,10 +157,10 @@ void Tally::Partition::add(std::string_view records) {
              std::memcmp(entries_.data() + known + sizeof(Sum), key, head.key_size) == 0;
     });
     if (entry == begin) {
-      entries_.resize(begin + sizeof(Sum) + head.key_size + head.notes_size);
       const Sum sum = {head.units, head.parts, kNone};
-      std::memcpy(entries_.data() + begin, &sum, sizeof sum);
-      std::memcpy(entries_.data() + begin + sizeof sum, key, head.key_size + head.notes_size);
+      const char* const bytes = reinterpret_cast<const char*>(&sum);
+      entries_.insert(entries_.end(), bytes, bytes + sizeof sum);
+      entries_.insert(entries_.end(), key, key + head.key_size + head.notes_size);
       ++rules_;
       continue;
     }

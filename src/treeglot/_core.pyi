@@ -2475,6 +2475,31 @@ class Renderer:
     def alignment(offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int8], dict(shape=(None,))]]:
         """Alignments, as 0-0 1-2."""
 
+class RuleScores:
+    """Probabilities of counted rules. All rows are read twice."""
+
+    def __init__(self, *, factors: Sequence[float], discounts: Sequence[float], rules: float, least: int, least_gappy: int, targets_per_source: int, roots: bool, apart: bool) -> None:
+        """
+        By `factors`, counts of one occurrence, two, … are multiplied; or `discounts` are taken from them, the last from all that follow, where there are so many `rules`. Rules need so many occurrences, with and without variables. With `roots`, left-hand sides differ; with `apart`, targets of phrases are counted separately.
+        """
+
+    def add(self, targets: tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]], counts: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]]) -> None:
+        """
+        Adds rows: target sides, and the first row with the same source side, count, occurrences, left-hand side and variables.
+        """
+
+    @property
+    def bytes(self) -> int:
+        """Memory in use."""
+
+    def finish(self) -> None:
+        """All rows were added."""
+
+    def score(self, counts: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))]]:
+        """
+        Scores rows, which come in the same order, all of a source side at once. Gives the places of those that are kept, and p(target|source), p(source|target) and p(rule|left-hand side), the last with `roots` alone.
+        """
+
 class DependencyBank:
     """The dependency trees of one side of a bitext."""
 

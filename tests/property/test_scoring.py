@@ -1,20 +1,26 @@
 """The scoring SQL against a slow twin in Python, on random counts in one part or several."""
 
+import dataclasses
 import math
 from collections import defaultdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from treeglot._core import RuleScores
+from treeglot.rules import scores
 from treeglot.rules.count_files import counts_schema
 from treeglot.rules.engines import DuckDB
+from treeglot.rules.extract import Extraction
 from treeglot.rules.score import with_counts
-from treeglot.rules.sql import ScoreOptions, scoring
+from treeglot.rules.scores import score_counts
+from treeglot.rules.sql import COLUMNS, Column, ScoreOptions, scoring
 
 UNIT = 2**28
 VARIABLES = {b"a": 0, b"b": 1, b"c": 2}
@@ -142,8 +148,8 @@ def slow_table(rows, o, labels):
 def test_the_statements_do_what_the_definitions_say(rows, o, labels, roots, several):
     if not labels:
         rows = [(*r[:3], b"", *r[4:]) for r in rows]
-    if not several:  # one row for each rule, sorted by source side, as a whole tally gives it
-        rows = sorted({r[:2]: r for r in rows}.values(), key=lambda r: r[0])
+    if not several:
+        rows = one_part(rows)
     with TemporaryDirectory() as name:
         folder = Path(name)
         statements = scoring(o, 2 if several else 1, labels, roots)
@@ -179,6 +185,61 @@ def test_the_statements_do_what_the_definitions_say(rows, o, labels, roots, seve
     for source in sources:
         places = [expected[source, r["target"]]["place"] for r in table if r["source"] == source]
         assert places == sorted(places)
+
+
+def one_part(rows):
+    """One row for each rule, sorted by source side, as a whole tally gives it."""
+    return sorted({r[:2]: r for r in rows}.values(), key=lambda r: r[0])
+
+
+@settings(max_examples=100)
+@given(st.lists(row, min_size=1, max_size=40), options, st.booleans(), st.booleans(), st.integers(1, 9))
+def test_the_core_scores_as_the_statements_do(rows, o, roots, apart, at_once):
+    o = dataclasses.replace(o, significance=0.0)
+    with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scores, "ROWS", at_once)
+        folder, engine = Path(name), DuckDB(folder=Path(name))
+        files = write(one_part(rows), folder)
+        batches = with_counts(engine.run({"counts": files}, scoring(o, 1, True, roots, apart)), files)
+        expected = [r for batch in batches for r in batch.to_pylist()]
+        found = score_counts(Extraction(folder, {"parts": 1, "roots": roots, "apart": apart}), o, engine)
+        assert [r for batch in found for r in batch.to_pylist()] == expected
+
+
+def test_what_the_database_alone_can_score(tmp_path, monkeypatch):
+    write(one_part([(b"a", b"x", b"0", b"P", UNIT, 1)]), tmp_path)
+    facts = {"parts": 1, "roots": False, "apart": False}
+
+    def scored(memory=1 << 20, significance=0.0, **changes):
+        options, engine = ScoreOptions(significance=significance), DuckDB(memory=memory, folder=tmp_path)
+        return score_counts(Extraction(tmp_path, facts | changes), options, engine)
+
+    assert [len(batch) for batch in scored()] == [1]
+    assert scored(significance=1.0) is None
+    assert scored(parts=2) is None
+    assert scored(memory=1000) is None
+    monkeypatch.setitem(COLUMNS, "rare", Column("float", "CAST(1.0e0 / r.occurrences AS FLOAT)"))
+    assert scored() is None
+
+
+def test_rows_that_were_not_added():
+    scoring = {"rules": 0.0, "least": 1, "least_gappy": 1, "targets_per_source": 0, "apart": False}
+    given = {"factors": [], "discounts": [], **scoring}
+    one = tuple(np.array([1], dtype) for dtype in (np.int64, np.float64, np.uint32, np.uint32, np.uint8))
+    sides = np.array([0, 1], np.int32), np.array([7], np.int8)
+    found = RuleScores(**given, roots=True)
+    with pytest.raises(ValueError, match="there are more rows than were added"):
+        found.score(one)
+    found.add(sides, one)
+    with pytest.raises(ValueError, match="the columns of counts differ in length"):
+        found.add(sides, (*one[:4], np.zeros(2, np.uint8)))
+    with pytest.raises(ValueError, match="as many target sides as counts"):
+        found.add((np.array([0, 1, 1], np.int32), sides[1]), one)
+    found.finish()
+    with pytest.raises(ValueError, match="rows differ from those that were added"):
+        found.score((*one[:3], one[3] + 1, one[4]))
+    with pytest.raises(ValueError, match="by factors or by discounts"):
+        RuleScores(**given | {"factors": [1.0], "discounts": [1.0]}, roots=False)
 
 
 @pytest.mark.parametrize(("r", "s", "t", "n"), [(1, 1, 1, 50), (2, 2, 5, 40), (3, 6, 4, 100), (5, 9, 8, 60)])

@@ -14,7 +14,7 @@ from extraction import pairs_of
 
 from treeglot import FormatError, UsageError
 from treeglot._core import Renderer
-from treeglot.rules import compile_table, engines, extract, score_rules
+from treeglot.rules import compile_table, engines, extract, score, score_rules
 from treeglot.rules.add_up import add_up
 from treeglot.rules.extract import Extraction
 from treeglot.rules.hiero import HieroOptions
@@ -148,11 +148,14 @@ def test_parts_that_were_added_up_halfway_are_not_finished(tmp_path):
 def test_files_are_scored_one_after_the_other_or_together(tmp_path, monkeypatch, smoothing, significance):
     extraction = extract("hiero", aligned(random_pairs(300, 4)), tmp_path)
     options = ScoreOptions(smoothing=smoothing, significance=significance, targets_per_source=3)
+    score_rules(extraction, tmp_path / "in-core", options)
+    monkeypatch.setattr(score, "score_counts", lambda *_: None)
     score_rules(extraction, tmp_path / "together", options)
     monkeypatch.setattr(engines, "EXPANSION", 1 << 40)
     score_rules(extraction, tmp_path / "apart", options)
     assert pq.read_table(tmp_path / "apart").num_rows > 100
     assert (tmp_path / "apart").read_bytes() == (tmp_path / "together").read_bytes()
+    assert (tmp_path / "in-core").read_bytes() == (tmp_path / "together").read_bytes()
 
 
 def test_rows_that_the_counts_do_not_have(tmp_path):
@@ -199,7 +202,7 @@ def test_refusals(tmp_path):
 def test_too_little_memory_is_said(tmp_path):
     extraction = extract("hiero", aligned(random_pairs(2500, 3)), tmp_path / "counts")
     with pytest.raises(UsageError) as caught:
-        score_rules(extraction, tmp_path / "rules.parquet", memory=2 << 20)
+        score_rules(extraction, tmp_path / "rules.parquet", ScoreOptions(significance=1.0), memory=2 << 20)
     assert str(caught.value) == "2 MB are too few to score these rules; give it more memory or fewer threads"
     assert not (tmp_path / "rules.parquet").exists()
 

@@ -16,6 +16,7 @@ from treeglot.rules.columns import Buffers, binary_array, buffers_of, reading
 from treeglot.rules.count_files import read_words
 from treeglot.rules.engines import DuckDB, Engine
 from treeglot.rules.extract import Extraction
+from treeglot.rules.scores import score_counts
 from treeglot.rules.sql import CODES, COLUMNS, COPIED, ScoreOptions, scoring
 from treeglot.rules.table import MEMORY, Compiled, CompileOptions, TableMaker, compile_table, no_rows
 
@@ -71,6 +72,7 @@ def make_tables(
         if sharded is None:
             return number, compile_table(rules, table, compiling, memory=memory)
         return number, table_shards.compile_in_shards(rules, table, compiling, sharded, memory=memory)
+    give_back()  # what extraction took
     maker = TableMaker(compiling, table_schema(), str(rules), table, memory)
     maker.know_codes(*read_words(extraction.folder))
     labels = extraction.facts["labels"]
@@ -116,9 +118,11 @@ def _score(
         ThreadPoolExecutor(1) as pool,
     ):
         writing = None
-        scored = engine.run({"counts": extraction.files}, statements)
-        if facts["parts"] == 1:
-            scored = with_counts(scored if stream else _emptying(deque(scored)), extraction.files)
+        scored = score_counts(extraction, options, engine) if isinstance(engine, DuckDB) else None
+        if scored is None:
+            scored = engine.run({"counts": extraction.files}, statements)
+            if facts["parts"] == 1:
+                scored = with_counts(scored if stream else _emptying(deque(scored)), extraction.files)
         for codes in _groups(scored):
             rows = _rendered(codes, renderer, facts["labels"])
             if keep is not None:

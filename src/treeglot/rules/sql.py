@@ -13,6 +13,7 @@ from treeglot.rules.engines import Statement
 PARTITIONS = Tally.partitions
 UNIT = 2**28  # counts are multiples of 1 / UNIT, so that their sums are exact in any order
 COUNT_BINS = {1: "1", 2: "2", 5: "3-5", 10: "6-10", 30: "11-30", 100: "31-100"}
+MORE = "101-"
 _BINS = " ".join(f"WHEN r.occurrences <= {most} THEN '{name}'" for most, name in COUNT_BINS.items())
 GOOD_TURING_MOST = 5  # occurrences beyond which counts are taken as they are (Katz 1987)
 
@@ -38,7 +39,7 @@ COLUMNS = {
     "variables": Column("uint8", "r.variables"),
     "count": Column("double", "r.count"),
     "occurrences": Column("int64", "r.occurrences"),
-    "count_bin": Column("text", f"CASE {_BINS} ELSE '101-' END"),
+    "count_bin": Column("text", f"CASE {_BINS} ELSE '{MORE}' END"),
     "p_target_given_source": Column("float", "{target_given_source}"),
     "p_source_given_target": Column("float", "{source_given_target}"),
     "p_rule_given_root": Column("float", "{root}", nullable=True),
@@ -47,11 +48,18 @@ COLUMNS = {
 }
 """The columns of a rule table, in order. A feature of rules is an entry here: compiling knows it by its name."""
 
+_OWN_COLUMNS = dict(COLUMNS)
+
 CODES = ("source", "target", "alignment", "labels")
 """The columns of the counts that are codes."""
 
 COPIED = tuple(name for name, column in COLUMNS.items() if column.sql == f"r.{name}")
 """The columns of a rule table that the counts have already."""
+
+
+def has_own_columns() -> bool:
+    """Return whether no package has added or changed a column."""
+    return COLUMNS == _OWN_COLUMNS
 
 
 @dataclass(frozen=True)
