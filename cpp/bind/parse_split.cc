@@ -20,11 +20,12 @@ template <>
 inline constexpr auto kNames<ScoreKind> =
     std::array{OptionName{"posterior", ScoreKind::posterior}, OptionName{"probability", ScoreKind::conditional}};
 template <>
-inline constexpr auto kFields<ParseOptions> =
-    std::tuple{OptionField{"coarse", &ParseOptions::margins},        OptionField{"prune", &ParseOptions::forest_margin},
-               OptionField{"most_edges", &ParseOptions::most_edges}, OptionField{"longest", &ParseOptions::longest},
-               OptionField{"time_limit", &ParseOptions::seconds},    OptionField{"memory_limit", &ParseOptions::memory},
-               OptionField{"scores", &ParseOptions::scores},         OptionField{"missing", &ParseOptions::missing}};
+inline constexpr auto kFields<ParseOptions> = std::tuple{
+    OptionField{"coarse", &ParseOptions::margins},      OptionField{"most_states", &ParseOptions::most_states},
+    OptionField{"prune", &ParseOptions::forest_margin}, OptionField{"most_edges", &ParseOptions::most_edges},
+    OptionField{"longest", &ParseOptions::longest},     OptionField{"time_limit", &ParseOptions::seconds},
+    OptionField{"memory_limit", &ParseOptions::memory}, OptionField{"scores", &ParseOptions::scores},
+    OptionField{"missing", &ParseOptions::missing}};
 
 namespace {
 
@@ -138,6 +139,7 @@ void bind_parse_split(nb::module_& m) {
       .value("chinese", SignatureKind::chinese);
   nb::enum_<ParseStatus>(m, "ParseStatus", "How a sentence was parsed.")
       .value("parsed", ParseStatus::parsed, "With the finest grammar.")
+      .value("narrowed", ParseStatus::narrowed, "With the finest, though the first pass kept only the best states.")
       .value("coarser", ParseStatus::coarser, "With a coarser one: the finest has no parse.")
       .value("fewer", ParseStatus::fewer, "With some of several grammars: the others have no parse.")
       .value("flat", ParseStatus::flat, "Without a parse: a flat tree over tags.")
@@ -193,15 +195,17 @@ void bind_parse_split(nb::module_& m) {
            "The same with forests, and after the log probability how many nodes have more edges than stay.")
       .def(
           "first_pass",
-          [](const SplitParser& parser, const std::vector<std::string>& words, double margin,
+          [](const SplitParser& parser, const std::vector<std::string>& words, double margin, std::size_t most,
              std::optional<unsigned> width) {
             if (width.value_or(0) > register_width()) throw nb::value_error("this processor has no such registers");
-            const SplitParser::FirstPass out = parser.first_pass(
-                std::vector<std::string_view>(words.begin(), words.end()), margin, width.value_or(register_width()));
+            const SplitParser::FirstPass out =
+                parser.first_pass(std::vector<std::string_view>(words.begin(), words.end()), margin, most,
+                                  width.value_or(register_width()));
             return std::make_pair(out.best, out.kept);
           },
-          "words"_a, "margin"_a, "width"_a = nb::none(),
-          "The best derivation's log probability at level 0, and the states that it keeps: begin, end, state. For "
+          "words"_a, "margin"_a, "most"_a = 0, "width"_a = nb::none(),
+          "The best derivation's log probability at level 0, and the states that it keeps: begin, end, state. Of more "
+          "than `most` states the best; 0: all. For "
           "tests; registers have `width` floats.");
 
   nb::class_<ProductParser>(m, "ProductParser", "Parses with several grammars together: products of their posteriors.")

@@ -1,7 +1,10 @@
 #include "parse/coarse_chart.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <limits>
+#include <utility>
 
 namespace treeglot {
 namespace {
@@ -9,6 +12,8 @@ namespace {
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 // More than the rounding of any two sums that are equal up to the order of their parts.
 constexpr double kRounding = 0.05;
+// States through which a parse as near to the best goes are never too many.
+constexpr double kNearest = 1.0;
 
 // Registers read and write past the end of a row.
 std::size_t row_width(std::size_t length) { return length + kLanes; }
@@ -33,7 +38,6 @@ void CoarseChart::reset(std::size_t words, std::size_t states) {
   grow(inside_, states * words * stride_ + kLanes);
   inside_by_end_.reset(words, states);
   outside_by_end_.reset(words, states);
-  std::fill_n(outside_by_end_.values.begin(), outside_by_end_.first.back(), kNever);
   for (std::vector<float>* rows : {&inside_at_, &outside_at_}) grow(*rows, states * row_width(words));
   scratch_.resize(2 * kLanes * states);
 }
@@ -104,13 +108,18 @@ void CoarseChart::keep(const CoarseGrammar& grammar, std::size_t begin, std::siz
   kept_.clear();
   for (std::uint32_t s = 0; s < states_; ++s)
     if (reaches(stepped_[s], s, least)) kept_.push_back(s);
+  for (const std::uint32_t s : kept_) scores_.push_back(stepped_[s] + inside(s));
 }
 
-// Every span comes after those that it is the left or the right part of. False: it is late.
-bool CoarseChart::make_outside(const CoarseGrammar& grammar, double margin, const Limits& limits, KeptStates& kept) {
+// Every span comes after those that it is the left or the right part of.
+CoarseChart::Outside CoarseChart::make_outside(const CoarseGrammar& grammar, double margin, std::size_t most,
+                                               const Limits& limits, KeptStates& kept) {
   cell_.resize(states_);
+  scores_.clear();
+  std::fill_n(outside_by_end_.values.begin(), outside_by_end_.first.back(), kNever);
   for (std::uint32_t begin = 0; begin < words_; ++begin) {
-    if (limits.late()) return false;
+    if (limits.late()) return Outside::late;
+    if (seems_many(begin, most)) return Outside::many;
     begin_at(begin);
     for (auto end = static_cast<std::uint32_t>(words_); end > begin; --end) {
       keep(grammar, begin, end, margin);
@@ -123,11 +132,50 @@ bool CoarseChart::make_outside(const CoarseGrammar& grammar, double margin, cons
           kernels_->outside(grammar.children(head), {begin, end, stepped_[head]}, rows, lengths_);
     }
   }
-  return true;
+  return Outside::made;
 }
 
-Outcome CoarseChart::run(const CoarseGrammar& grammar, std::span<const Symbol> words, double margin,
-                         const Limits& limits, KeptStates& kept, double& best) {
+// Whether the spans that begin before `begin` have so many states that all will have far more than `most`.
+bool CoarseChart::seems_many(std::size_t begin, std::size_t most) const {
+  constexpr std::size_t kParts = 16, kTimes = 4;  // look when this part of the words is done
+  if (most == 0 || begin * kParts < words_) return false;
+  const std::size_t left = words_ - begin;
+  const double part = 1.0 - static_cast<double>(left * (left + 1)) / static_cast<double>(words_ * (words_ + 1));
+  return static_cast<double>(scores_.size()) > static_cast<double>(kTimes * most) * part;
+}
+
+// Of more than `most` states leaves the best. Whether some went.
+bool CoarseChart::narrow(std::size_t most, double best, KeptStates& kept) const {
+  if (most == 0 || scores_.size() <= most) return false;
+  std::vector<float> ranked = scores_;
+  const auto first_out = ranked.begin() + static_cast<std::ptrdiff_t>(most);
+  std::nth_element(ranked.begin(), first_out, ranked.end(), std::greater<>());
+  const float limit = *first_out;  // those that are equal go together
+  const auto nearest = static_cast<float>(best - kNearest);
+  KeptStates out(words_);
+  std::vector<std::uint32_t> left;
+  auto score = scores_.begin();
+  bool is_narrow = false;
+  for (std::size_t begin = 0; begin < words_; ++begin) {
+    for (std::size_t end = words_; end > begin; --end) {
+      left.clear();
+      for (const std::uint32_t state : kept(begin, end)) {
+        if (*score > limit || *score >= nearest) {
+          left.push_back(state);
+        } else {
+          is_narrow = true;
+        }
+        ++score;
+      }
+      out.set(begin, end, left);
+    }
+  }
+  kept = std::move(out);
+  return is_narrow;
+}
+
+Outcome CoarseChart::run(const CoarseGrammar& grammar, std::span<const Symbol> words, double margin, std::size_t most,
+                         const Limits& limits, FirstPassResult& out) {
   const std::size_t n = words.size();
   // Inside scores, and those of both passes by their ends.
   if (limits.too_large(sizeof(float) * grammar.states() * (n * row_width(n) + n * row_width(n))))
@@ -135,9 +183,22 @@ Outcome CoarseChart::run(const CoarseGrammar& grammar, std::span<const Symbol> w
   if (n == 0) return Outcome::no_parse;
   reset(n, grammar.states());
   if (!make_inside(grammar, words, limits)) return Outcome::late;
-  best = static_cast<double>(total(grammar));
+  out.best = static_cast<double>(total(grammar));
   if (total(grammar) == kNever) return Outcome::no_parse;
-  return make_outside(grammar, margin, limits, kept) ? Outcome::parsed : Outcome::late;
+  // Where half the margin has more than the most, the best of them are the best within the whole margin.
+  const double half = margin / 2;
+  Outside made = make_outside(grammar, margin, std::isfinite(margin) && half > kNearest ? most : 0, limits, out.kept);
+  if (made == Outside::many) {
+    out.kept = KeptStates(n);
+    made = make_outside(grammar, half, 0, limits, out.kept);
+    if (made == Outside::made && scores_.size() <= most) {
+      out.kept = KeptStates(n);
+      made = make_outside(grammar, margin, 0, limits, out.kept);
+    }
+  }
+  if (made == Outside::late) return Outcome::late;
+  out.is_narrow = narrow(most, out.best, out.kept);
+  return Outcome::parsed;
 }
 
 }  // namespace treeglot

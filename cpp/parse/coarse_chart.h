@@ -16,13 +16,21 @@
 
 namespace treeglot {
 
+struct FirstPassResult {
+  explicit FirstPassResult(std::size_t words) : kept(words) {}
+  KeptStates kept;
+  double best = 0.0;       // the best parse's log probability
+  bool is_narrow = false;  // there were more states
+};
+
 class CoarseChart {
  public:
   explicit CoarseChart(unsigned width = register_width()) : kernels_(&coarse_kernels(width)) {}
-  // Keeps the states whose best parse is worse than the best of all by `margin` at most (natural logarithms).
-  // `kept` is complete when the outcome is `parsed`; `best` is then the best parse's log probability.
-  Outcome run(const CoarseGrammar& grammar, std::span<const Symbol> words, double margin, const Limits& limits,
-              KeptStates& kept, double& best);
+  // Keeps the states whose best parse is worse than the best of all by `margin` at most (natural logarithms). Of more
+  // than `most` states only the best stay, and those whose best parse is worse by 1 at most; 0: all stay. `out` is
+  // complete when the outcome is `parsed`.
+  Outcome run(const CoarseGrammar& grammar, std::span<const Symbol> words, double margin, std::size_t most,
+              const Limits& limits, FirstPassResult& out);
 
  private:
   // Scores by end of span, state and begin.
@@ -35,7 +43,12 @@ class CoarseChart {
 
   void reset(std::size_t words, std::size_t states);
   bool make_inside(const CoarseGrammar& grammar, std::span<const Symbol> words, const Limits& limits);
-  bool make_outside(const CoarseGrammar& grammar, double margin, const Limits& limits, KeptStates& kept);
+  enum class Outside : std::uint8_t { made, many, late };
+  // Gives up if there seem to be far more than `most` states; 0: never.
+  Outside make_outside(const CoarseGrammar& grammar, double margin, std::size_t most, const Limits& limits,
+                       KeptStates& kept);
+  bool seems_many(std::size_t begin, std::size_t most) const;
+  bool narrow(std::size_t most, double best, KeptStates& kept) const;
   void begin_at(std::size_t begin);
   void keep(const CoarseGrammar& grammar, std::size_t begin, std::size_t end, double margin);
   bool is_shorter(std::size_t state, std::size_t length) const { return length > lengths_[state].last; }
@@ -50,6 +63,7 @@ class CoarseChart {
   std::vector<float> inside_at_, outside_at_;  // of spans that begin at one word, by state and end
   std::vector<float> scratch_, cell_, stepped_;
   std::vector<std::uint32_t> kept_;
+  std::vector<float> scores_;  // of the best parses through the states kept, in their order
 };
 
 }  // namespace treeglot

@@ -30,61 +30,140 @@ __attribute__((always_inline)) inline double dot(const double* a, const double* 
   return out;
 }
 
-__attribute__((always_inline)) inline void inside_rule(const double* scores, const double* left, std::size_t lefts,
-                                                       const double* right, std::size_t rights, double weight,
-                                                       double* __restrict head, std::size_t heads) {
-  for (std::size_t l = 0; l < lefts; ++l) {
-    if (left[l] == 0.0) continue;
-    const double weighted = left[l] * weight;
-    for (std::size_t r = 0; r < rights; ++r) {
-      const double both = weighted * right[r];
+// The scores of a binary rule, and the values of its nodes. A head takes part in the sums below it, and children in
+// those above.
+struct InsideRule {
+  const double *scores, *left, *right;
+  std::size_t lefts, rights, heads;
+  double weight;
+  double* head;
+};
+struct OutsideRule {
+  const double *scores, *left, *right;
+  std::size_t lefts, rights, heads;
+  double weight;
+  const double* head;
+  double *left_outside, *right_outside;
+};
+
+__attribute__((always_inline)) inline void add_inside(const InsideRule& rule) {
+  double* __restrict const head = rule.head;
+  for (std::size_t l = 0; l < rule.lefts; ++l) {
+    if (rule.left[l] == 0.0) continue;
+    const double weighted = rule.left[l] * rule.weight;
+    for (std::size_t r = 0; r < rule.rights; ++r) {
+      const double both = weighted * rule.right[r];
       if (both == 0.0) continue;
-      const double* row = scores + (l * rights + r) * heads;
-      for (std::size_t h = 0; h < heads; ++h) head[h] += both * row[h];
+      const double* row = rule.scores + (l * rule.rights + r) * rule.heads;
+      for (std::size_t h = 0; h < rule.heads; ++h) head[h] += both * row[h];
     }
   }
 }
 
 // Adds to the outside values of both children; the rule's posterior.
-__attribute__((always_inline)) inline double outside_rule(const double* scores, const double* left,
-                                                          double* __restrict left_outside, std::size_t lefts,
-                                                          const double* right, double* __restrict right_outside,
-                                                          std::size_t rights, double weight, const double* head,
-                                                          std::size_t heads) {
+__attribute__((always_inline)) inline double add_outside(const OutsideRule& rule) {
   double posterior = 0.0;
-  for (std::size_t l = 0; l < lefts; ++l) {
-    if (left[l] == 0.0) continue;
+  for (std::size_t l = 0; l < rule.lefts; ++l) {
+    if (rule.left[l] == 0.0) continue;
     double sum = 0.0;
-    for (std::size_t r = 0; r < rights; ++r) {
-      if (right[r] == 0.0) continue;
-      const double above = dot(head, scores + (l * rights + r) * heads, heads) * weight;
-      sum += above * right[r];
-      right_outside[r] += above * left[l];
+    for (std::size_t r = 0; r < rule.rights; ++r) {
+      if (rule.right[r] == 0.0) continue;
+      const double above = dot(rule.head, rule.scores + (l * rule.rights + r) * rule.heads, rule.heads) * rule.weight;
+      sum += above * rule.right[r];
+      rule.right_outside[r] += above * rule.left[l];
     }
-    left_outside[l] += sum;
-    posterior += sum * left[l];
+    rule.left_outside[l] += sum;
+    posterior += sum * rule.left[l];
   }
   return posterior;
 }
 
+// The same for one state or two of each label, without branches: the sums are in the same order.
+template <std::size_t kLefts, std::size_t kRights, std::size_t kHeads>
+__attribute__((always_inline)) inline void add_inside_small(const InsideRule& rule) {
+  double head[kHeads];
+  for (std::size_t h = 0; h < kHeads; ++h) head[h] = rule.head[h];
+  for (std::size_t l = 0; l < kLefts; ++l) {
+    const double weighted = rule.left[l] * rule.weight;
+    for (std::size_t r = 0; r < kRights; ++r) {
+      const double both = weighted * rule.right[r];
+      for (std::size_t h = 0; h < kHeads; ++h) head[h] += both * rule.scores[(l * kRights + r) * kHeads + h];
+    }
+  }
+  for (std::size_t h = 0; h < kHeads; ++h) rule.head[h] = head[h];
+}
+
+template <std::size_t kLefts, std::size_t kRights, std::size_t kHeads>
+__attribute__((always_inline)) inline double add_outside_small(const OutsideRule& rule) {
+  double posterior = 0.0;
+  double right_outside[kRights];
+  for (std::size_t r = 0; r < kRights; ++r) right_outside[r] = rule.right_outside[r];
+  for (std::size_t l = 0; l < kLefts; ++l) {
+    double sum = 0.0;
+    for (std::size_t r = 0; r < kRights; ++r) {
+      const double* row = rule.scores + (l * kRights + r) * kHeads;
+      double above = rule.head[0] * row[0];
+      if constexpr (kHeads == 2) above += rule.head[1] * row[1];
+      above *= rule.weight;
+      sum += above * rule.right[r];
+      right_outside[r] += rule.right[r] == 0.0 ? 0.0 : above * rule.left[l];
+    }
+    rule.left_outside[l] += rule.left[l] == 0.0 ? 0.0 : sum;
+    posterior += sum * rule.left[l];
+  }
+  for (std::size_t r = 0; r < kRights; ++r) rule.right_outside[r] = right_outside[r];
+  return posterior;
+}
+
+// Numbers of shapes: below kAny they are three bits, each whether a label has two states.
+constexpr std::uint32_t kAny = 8, kWide = 9;
+
+std::uint32_t shape_of(std::size_t lefts, std::size_t rights, std::size_t heads) {
+  if (lefts <= 2 && rights <= 2 && heads <= 2)
+    return static_cast<std::uint32_t>((lefts - 1) * 4 + (rights - 1) * 2 + (heads - 1));
 #if defined(__GNUC__) && defined(__x86_64__)
-__attribute__((target("avx2"))) void inside_rule_wide(const double* scores, const double* left, std::size_t lefts,
-                                                      const double* right, std::size_t rights, double weight,
-                                                      double* head, std::size_t heads) {
-  inside_rule(scores, left, lefts, right, rights, weight, head, heads);
-}
-__attribute__((target("avx2"))) double outside_rule_wide(const double* scores, const double* left, double* left_outside,
-                                                         std::size_t lefts, const double* right, double* right_outside,
-                                                         std::size_t rights, double weight, const double* head,
-                                                         std::size_t heads) {
-  return outside_rule(scores, left, left_outside, lefts, right, right_outside, rights, weight, head, heads);
-}
-bool is_wide(std::size_t heads) { return heads >= 4 && __builtin_cpu_supports("avx2"); }
-#else
-bool is_wide(std::size_t) { return false; }
-constexpr auto inside_rule_wide = inside_rule;
-constexpr auto outside_rule_wide = outside_rule;
+  if (heads >= 4 && __builtin_cpu_supports("avx2")) return kWide;
 #endif
+  return kAny;
+}
+
+#if defined(__GNUC__) && defined(__x86_64__)
+__attribute__((target("avx2"))) void add_inside_wide(const InsideRule& rule) { add_inside(rule); }
+__attribute__((target("avx2"))) double add_outside_wide(const OutsideRule& rule) { return add_outside(rule); }
+#else
+constexpr auto add_inside_wide = add_inside;
+constexpr auto add_outside_wide = add_outside;
+#endif
+
+__attribute__((always_inline)) inline void add_inside(std::uint32_t shape, const InsideRule& rule) {
+  switch (shape) {
+    case 0: return add_inside_small<1, 1, 1>(rule);
+    case 1: return add_inside_small<1, 1, 2>(rule);
+    case 2: return add_inside_small<1, 2, 1>(rule);
+    case 3: return add_inside_small<1, 2, 2>(rule);
+    case 4: return add_inside_small<2, 1, 1>(rule);
+    case 5: return add_inside_small<2, 1, 2>(rule);
+    case 6: return add_inside_small<2, 2, 1>(rule);
+    case 7: return add_inside_small<2, 2, 2>(rule);
+    case kWide: return add_inside_wide(rule);
+    default: return add_inside(rule);
+  }
+}
+
+__attribute__((always_inline)) inline double add_outside(std::uint32_t shape, const OutsideRule& rule) {
+  switch (shape) {
+    case 0: return add_outside_small<1, 1, 1>(rule);
+    case 1: return add_outside_small<1, 1, 2>(rule);
+    case 2: return add_outside_small<1, 2, 1>(rule);
+    case 3: return add_outside_small<1, 2, 2>(rule);
+    case 4: return add_outside_small<2, 1, 1>(rule);
+    case 5: return add_outside_small<2, 1, 2>(rule);
+    case 6: return add_outside_small<2, 2, 1>(rule);
+    case 7: return add_outside_small<2, 2, 2>(rule);
+    case kWide: return add_outside_wide(rule);
+    default: return add_outside(rule);
+  }
+}
 
 }  // namespace
 
@@ -95,7 +174,11 @@ FineGrammar::FineGrammar(const SplitGrammar& grammar, std::size_t level)
   for (std::size_t pair = 0; pair < labels_ * labels_; ++pair) first_rule_[pair + 1] += first_rule_[pair];
   std::vector<std::uint32_t> next(first_rule_.begin(), first_rule_.end() - 1);
   rules_.resize(level_->binary.size());
-  for (const BinaryRule& rule : level_->binary) rules_[next[rule.left * labels_ + rule.right]++] = {rule.head, rule.at};
+  for (const BinaryRule& rule : level_->binary) {
+    const std::uint32_t shape =
+        shape_of(level_->states[rule.left], level_->states[rule.right], level_->states[rule.head]);
+    rules_[next[rule.left * labels_ + rule.right]++] = {rule.head, shape, rule.at};
+  }
   steps_.assign(labels_ * labels_, kNone);
   for (const UnaryRule& rule : level_->unary) steps_[rule.head * labels_ + rule.child] = rule.at;
   if (!level_->closed) sum_chains();
@@ -178,7 +261,7 @@ void FineChart::allow(const FineGrammar& grammar, const KeptStates& kept) {
   grammar_ = &grammar;
   nodes_.clear();
   edges_.clear();
-  uses_.clear();
+  used_ = 0;
   first_use_.assign(words_ * words_, 0);
   last_use_.assign(words_ * words_, 0);
   first_node_.assign(words_ * words_, 0);
@@ -211,8 +294,12 @@ void FineChart::allow(const FineGrammar& grammar, const KeptStates& kept) {
 void FineChart::note_uses(const FineGrammar& grammar, std::size_t left_cell, std::size_t right_cell) {
   for (std::uint32_t l = first_node_[left_cell]; l < last_node_[left_cell]; ++l) {
     for (std::uint32_t r = first_node_[right_cell]; r < last_node_[right_cell]; ++r) {
-      for (const FineGrammar::HeadRule& rule : grammar.rules(nodes_[l].label, nodes_[r].label)) {
-        if (where_[rule.head] != kAbsent) uses_.push_back({rule.at, where_[rule.head], l, r});
+      const auto rules = grammar.rules(nodes_[l].label, nodes_[r].label);
+      if (uses_.size() < used_ + rules.size()) uses_.resize(2 * (used_ + rules.size()));
+      // All are written, but the next one overwrites a rule whose head is not there: no branch depends on it.
+      for (const FineGrammar::HeadRule& rule : rules) {
+        uses_[used_] = {rule.at, where_[rule.head], l, r, rule.shape};
+        used_ += where_[rule.head] != kAbsent;
       }
     }
   }
@@ -224,28 +311,22 @@ double FineChart::inside_splits(const FineGrammar& grammar, std::size_t i, std::
   for (std::size_t k = i + 1; k < j; ++k) reference = std::max(reference, scale_[cell(i, k)] + scale_[cell(k, j)]);
   if (reference == kNever) return reference;
   const Level& level = grammar.level();
-  first_use_[cell(i, j)] = uses_.size();
+  first_use_[cell(i, j)] = used_;
   for (std::size_t k = i + 1; k < j; ++k) {
     const std::size_t left_cell = cell(i, k), right_cell = cell(k, j);
     if (scale_[left_cell] == kNever || scale_[right_cell] == kNever) continue;
-    const std::size_t first = uses_.size();
+    const std::size_t first = used_;
     note_uses(grammar, left_cell, right_cell);
-    if (uses_.size() == first) continue;
+    if (used_ == first) continue;
     const double weight = std::exp(scale_[left_cell] + scale_[right_cell] - reference);
-    for (std::size_t u = first; u < uses_.size(); ++u) {
+    for (std::size_t u = first; u < used_; ++u) {
       const ChartNode &head = nodes_[uses_[u].head], &left = nodes_[uses_[u].left], &right = nodes_[uses_[u].right];
-      const std::size_t heads = level.states[head.label];
-      const std::size_t lefts = level.states[left.label], rights = level.states[right.label];
-      const double* const scores = grammar.scores() + uses_[u].at;
-      double* const out = below_.data() + head.at;
-      if (is_wide(heads)) {
-        inside_rule_wide(scores, &inside_[left.at], lefts, &inside_[right.at], rights, weight, out, heads);
-      } else {
-        inside_rule(scores, &inside_[left.at], lefts, &inside_[right.at], rights, weight, out, heads);
-      }
+      add_inside(uses_[u].shape,
+                 {grammar.scores() + uses_[u].at, &inside_[left.at], &inside_[right.at], level.states[left.label],
+                  level.states[right.label], level.states[head.label], weight, &below_[head.at]});
     }
   }
-  last_use_[cell(i, j)] = uses_.size();
+  last_use_[cell(i, j)] = used_;
   return reference;
 }
 
@@ -355,11 +436,10 @@ void FineChart::outside_splits(const FineGrammar& grammar, std::size_t i, std::s
       split = left.end;
       weight = std::exp(scale_[cell(i, split)] + scale_[cell(split, j)] - scale_[cell(i, j)]);
     }
-    const std::size_t heads = level.states[head.label];
-    const auto apply = is_wide(heads) ? outside_rule_wide : outside_rule;
     const double posterior =
-        apply(grammar.scores() + use.at, &inside_[left.at], &above_[left.at], level.states[left.label],
-              &inside_[right.at], &above_[right.at], level.states[right.label], weight, &outside_[head.at], heads);
+        add_outside(use.shape, {grammar.scores() + use.at, &inside_[left.at], &inside_[right.at],
+                                level.states[left.label], level.states[right.label], level.states[head.label], weight,
+                                &outside_[head.at], &above_[left.at], &above_[right.at]});
     if (posterior > 0.0) edges_.push_back({use.head, use.left, use.right, posterior});
   }
 }

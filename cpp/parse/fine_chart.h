@@ -21,6 +21,7 @@ class FineGrammar {
 
   struct HeadRule {
     Symbol head;
+    std::uint32_t shape;  // of its block of scores, for the kernels of fine_chart.cc
     std::size_t at;
   };
   static constexpr std::size_t kNone = ~std::size_t{0};
@@ -108,14 +109,14 @@ class FineChart {
   std::size_t cell(std::size_t i, std::size_t j) const { return i * words_ + j - 1; }
   std::size_t bytes() const {  // nearly all that the chart takes
     return 5 * sizeof(double) * allowed_.size() + sizeof(ChartNode) * nodes_.size() +
-           sizeof(ChartEdge) * edges_.size() + sizeof(Use) * uses_.size();
+           sizeof(ChartEdge) * edges_.size() + sizeof(Use) * used_;
   }
   void allow(const FineGrammar& grammar, const KeptStates& kept);
   bool inside_cell(const FineGrammar& grammar, std::size_t i, std::size_t j, Symbol word);
   // A binary rule between nodes.
   struct Use {
     std::size_t at;  // of the rule's scores
-    std::uint32_t head, left, right;
+    std::uint32_t head, left, right, shape;
   };
   void note_uses(const FineGrammar& grammar, std::size_t left_cell, std::size_t right_cell);
   double inside_splits(const FineGrammar& grammar, std::size_t i, std::size_t j);
@@ -130,8 +131,9 @@ class FineChart {
   std::vector<std::uint32_t> first_node_, last_node_;               // by cell
   std::vector<double> scale_;                                       // by cell: logarithm; −∞ when nothing is there
   std::vector<double> allowed_, below_, inside_, outside_, above_;  // by state of a node
-  std::vector<Use> uses_;                                           // those of a cell are side by side, by their splits
-  std::vector<std::size_t> first_use_, last_use_;                   // by cell
+  std::vector<Use> uses_;  // those of a cell are side by side, by their splits; there is room for more
+  std::size_t used_ = 0;   // how many there are
+  std::vector<std::size_t> first_use_, last_use_;  // by cell
   std::vector<ChartEdge> edges_;
   std::vector<std::uint32_t> where_;  // label → its node in the cell at hand
   const FineGrammar* grammar_ = nullptr;

@@ -73,14 +73,14 @@ SplitParser::Passes SplitParser::run(std::span<const std::string_view> words, co
   if (std::find(known.begin(), known.end(), Symbols::kNone) != known.end()) return out;
   out.charts = pool_->take();
   ParseCharts& charts = *out.charts;
-  KeptStates kept(words.size());
-  double best = 0.0;
-  switch (charts.coarse.run(coarse_, known, margin_of(options, 0), limits, kept, best)) {
+  FirstPassResult first(words.size());
+  switch (charts.coarse.run(coarse_, known, margin_of(options, 0), options.most_states, limits, first)) {
     case Outcome::late: out.status = ParseStatus::late; return out;
     case Outcome::too_large: out.status = ParseStatus::too_large; return out;
     case Outcome::no_parse: return out;
     case Outcome::parsed: break;
   }
+  KeptStates kept = std::move(first.kept);
   const std::size_t finest = fine_.size() - 1;
   const auto pass = [&](std::size_t level, const KeptStates& states) {
     const Outcome outcome = charts.fine.run(fine_[level], known, states, limits);
@@ -106,22 +106,24 @@ SplitParser::Passes SplitParser::run(std::span<const std::string_view> words, co
       before = std::exchange(kept, std::move(finer));
     }
   }
-  out.status = ParseStatus::parsed;
+  out.status = first.is_narrow ? ParseStatus::narrowed : ParseStatus::parsed;
   return out;
 }
 
-SplitParser::FirstPass SplitParser::first_pass(std::span<const std::string_view> words, double margin,
+SplitParser::FirstPass SplitParser::first_pass(std::span<const std::string_view> words, double margin, std::size_t most,
                                                unsigned width) const {
   FirstPass out{kNever, {}};
   std::vector<Symbol> known;
   for (std::size_t i = 0; i < words.size(); ++i) known.push_back(grammar_->lookup(words[i], i));
   if (std::find(known.begin(), known.end(), Symbols::kNone) != known.end()) return out;
   CoarseChart chart(width);
-  KeptStates kept(words.size());
-  if (chart.run(coarse_, known, margin, Limits(), kept, out.best) != Outcome::parsed) return out;
+  FirstPassResult found(words.size());
+  const Outcome outcome = chart.run(coarse_, known, margin, most, Limits(), found);
+  out.best = outcome == Outcome::parsed ? found.best : kNever;
+  if (outcome != Outcome::parsed) return out;
   for (std::uint32_t i = 0; i < words.size(); ++i) {
     for (std::uint32_t j = i + 1; j <= words.size(); ++j) {
-      for (const std::uint32_t state : kept(i, j)) out.kept.emplace_back(i, j, state);
+      for (const std::uint32_t state : found.kept(i, j)) out.kept.emplace_back(i, j, state);
     }
   }
   return out;

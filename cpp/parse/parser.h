@@ -25,8 +25,9 @@ struct ParseOptions {
   // Logarithmic margins of the passes from coarse to fine. The first pass drops a state if its best parse is that much
   // below the best. The others do the same by its posterior. The last margin holds for all further levels.
   std::vector<double> margins = {8.0, 12.0};
-  double forest_margin = 10.0;   // of forests' edges
-  std::size_t most_edges = 500;  // of one node of a forest: the best stay
+  std::size_t most_states = 25'000;  // that the first pass keeps over all spans: the best stay; 0: any number
+  double forest_margin = 10.0;       // of forests' edges
+  std::size_t most_edges = 500;      // of one node of a forest: the best stay
   // For a sentence, 0 is no limit: words, seconds, and GiB of its chart.
   std::size_t longest = 0;
   double seconds = 0.0;
@@ -39,6 +40,7 @@ struct ParseOptions {
 
 enum class ParseStatus : std::uint8_t {
   parsed,
+  narrowed,   // likewise, though the first pass kept only most_states
   coarser,    // with a coarser level of the grammar: the finest has no parse
   fewer,      // with some of several grammars: the others have no parse
   flat,       // without a parse: a flat tree over tags
@@ -88,7 +90,8 @@ class ChartPool {
 };
 
 inline bool has_parse(ParseStatus status) {
-  return status == ParseStatus::parsed || status == ParseStatus::coarser || status == ParseStatus::fewer;
+  return status == ParseStatus::parsed || status == ParseStatus::narrowed || status == ParseStatus::coarser ||
+         status == ParseStatus::fewer;
 }
 
 class SplitParser {
@@ -111,7 +114,7 @@ class SplitParser {
     std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> kept;  // begin, end, state
   };
   // All widths of registers give the same.
-  FirstPass first_pass(std::span<const std::string_view> words, double margin, unsigned width) const;
+  FirstPass first_pass(std::span<const std::string_view> words, double margin, std::size_t most, unsigned width) const;
   const SplitGrammar& grammar() const { return *grammar_; }
   bool drops_root() const { return drop_root_; }
 

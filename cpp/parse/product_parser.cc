@@ -135,8 +135,9 @@ ParsedForest ProductParser::join(std::span<const std::string_view> words, const 
     if (product.outcome == Outcome::too_large) reached = ParseStatus::too_large;
   }
   if (out.forest.parsed()) {
-    const bool is_coarser = std::ranges::find(out.each, ParseStatus::coarser) != out.each.end();
-    out.status = is_coarser ? ParseStatus::coarser : ParseStatus::parsed;
+    out.status = ParseStatus::parsed;
+    for (const ParseStatus status : {ParseStatus::narrowed, ParseStatus::coarser})
+      if (std::ranges::find(out.each, status) != out.each.end()) out.status = status;
     if (beliefs.size() < parsers_.size()) out.status = ParseStatus::fewer;
     out.log_probability = sum / static_cast<double>(beliefs.size());
     return out;

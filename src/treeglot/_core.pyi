@@ -1119,25 +1119,28 @@ class ParseStatus(enum.Enum):
     parsed = 0
     """With the finest grammar."""
 
-    coarser = 1
+    narrowed = 1
+    """With the finest, though the first pass kept only the best states."""
+
+    coarser = 2
     """With a coarser one: the finest has no parse."""
 
-    fewer = 2
+    fewer = 3
     """With some of several grammars: the others have no parse."""
 
-    flat = 3
+    flat = 4
     """Without a parse: a flat tree over tags."""
 
-    late = 4
+    late = 5
     """The same, because time was up."""
 
-    too_long = 5
+    too_long = 6
     """The same, because it has too many words."""
 
-    too_large = 6
+    too_large = 7
     """The same, because its chart would take too much memory."""
 
-    no_words = 7
+    no_words = 8
     """An empty sentence: no tree."""
 
 class SplitGrammar:
@@ -1191,9 +1194,9 @@ class SplitParser:
         The same with forests, and after the log probability how many nodes have more edges than stay.
         """
 
-    def first_pass(self, words: Sequence[str], margin: float, width: int | None = None) -> tuple[float, list[tuple[int, int, int]]]:
+    def first_pass(self, words: Sequence[str], margin: float, most: int = 0, width: int | None = None) -> tuple[float, list[tuple[int, int, int]]]:
         """
-        The best derivation's log probability at level 0, and the states that it keeps: begin, end, state. For tests; registers have `width` floats.
+        The best derivation's log probability at level 0, and the states that it keeps: begin, end, state. Of more than `most` states the best; 0: all. For tests; registers have `width` floats.
         """
 
 class ProductParser:

@@ -138,6 +138,35 @@ def test_the_first_pass_keeps_states_by_their_best_derivations(
     assert kept_names <= through.keys()
 
 
+@given(grammars(), sentences, st.sampled_from([1.5, 8.0, math.inf]), st.integers(1, 12))
+@settings(max_examples=60, deadline=None)
+def test_of_more_states_than_the_first_pass_may_keep_the_best_stay(
+    drawn: Grammars, words: list[str], margin: float, most: int
+) -> None:
+    coarse, _, grammar = drawn
+    found = coarse.derivations(words)
+    parser = SplitParser(grammar, 0)
+    best, every = parser.first_pass(words, margin)
+    narrow_best, some = parser.first_pass(words, margin, most=most)
+    assert narrow_best == best
+    if len(every) <= most:
+        assert some == every
+        return
+    names = list(coarse.states)
+    distance: dict[tuple[int, int, str], float] = {}
+    for p, edges in found:
+        for label, i, j, _ in edges:
+            place = (i, j, label)
+            distance[place] = min(distance.get(place, math.inf), best - math.log(p))
+    kept = [distance[i, j, names[state]] for i, j, state in some]
+    left_out = [distance[i, j, names[state]] for i, j, state in every if (i, j, state) not in set(some)]
+    assert set(some) <= set(every)
+    assert len(some) <= max(most, sum(d < 1.001 for d in distance.values()))
+    assert all(d > 0.999 for d in left_out)
+    far = [d for d in kept if d > 1.001]
+    assert not far or not left_out or max(far) < min(left_out) + 1e-3
+
+
 @given(grammars(), st.lists(st.sampled_from(WORDS), min_size=1, max_size=40), st.sampled_from([1.0, 8.0, math.inf]))
 @settings(max_examples=60, deadline=None)
 def test_the_first_pass_is_the_same_with_registers_of_any_width(
@@ -148,6 +177,8 @@ def test_the_first_pass_is_the_same_with_registers_of_any_width(
     widths = [width for width in (4, 8, 16) if width <= register_width()]
     first, *others = [parser.first_pass(words, margin, width=width) for width in widths]
     assert all(other == first for other in others)
+    narrow, *others = [parser.first_pass(words, margin, most=20, width=width) for width in widths]
+    assert all(other == narrow for other in others)
     assert parser.first_pass(words, margin) == first
     with pytest.raises(ValueError, match="no such registers"):
         parser.first_pass(words, margin, width=2 * register_width())

@@ -1,6 +1,7 @@
 """Grammar files, unknown words, and what becomes of sentences that do not parse."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -201,6 +202,24 @@ def test_threads_do_not_change_trees() -> None:
     one = [p.value for p in GrammarParser(grammar()).forests(sentences)]
     two = [p.value for p in GrammarParser(grammar(), ParsingOptions(threads=2)).forests(sentences)]
     assert one == two
+
+
+def test_of_too_many_states_the_best_stay_and_the_sentence_is_counted() -> None:
+    states = "ROOT\t0\t1 [0]\nS\t1\t1 [0]\nA\t2\t1 [0]\nB\t3\t1 [0]\n"
+    rules = "ROOT_0 -> S_0 1\nS_0 -> A_0 S_0 0.5\nS_0 -> B_0 S_0 0.02\nS_0 -> A_0 A_0 0.4\nS_0 -> S_0 A_0 0.05\n"
+    small = grammar(states, rules, "A a [0.5]\nB a [0.5]\n")
+    options = ParsingOptions(coarse=(9.0,), prune=9.0)
+    whole, narrow = (GrammarParser(small, replace(options, most_states=most)) for most in (0, 20))
+    (every,), (some,) = (list(parser.forests([["a"] * 8])) for parser in (whole, narrow))
+    assert (every.status, some.status) == ("parsed", "narrowed")
+    assert some.value.viterbi() == every.value.viterbi()
+    assert 1 <= some.value.count() < every.value.count()
+    assert some.log_probability < every.log_probability
+    assert narrow.summary() == (
+        "1 sentence: 1 parsed with the best states of the first pass alone (--most-states) (line 1)"
+    )
+    together = GrammarParser(small, replace(options, most_states=20), also=(small,))
+    assert [parsed.status for parsed in together.forests([["a"] * 8])] == ["narrowed"]
 
 
 def test_the_best_edges_of_a_node_stay() -> None:

@@ -24,6 +24,7 @@ LABELS_SHOWN = 10
 
 STATUS = {
     "parsed": "parsed",
+    "narrowed": "parsed with the best states of the first pass alone (--most-states)",
     "coarser": "parsed with a coarser level of the grammar, as the finest has no parse",
     "fewer": "parsed with some of the grammars, as the others have no parse",
     "flat": "without a parse: flat trees",
@@ -44,6 +45,11 @@ class ParsingOptions(Options):
         least=0,
         infinite=True,
         paper="Egret",
+    )
+    most_states: int = option(
+        25_000,
+        "states over spans that the first pass keeps: of longer sentences the best stay, and these are counted; 0: any",
+        least=0,
     )
     prune: float = option(10.0, "log margin of forests' edges below the best tree", least=0, infinite=True, paper="c2d")
     most_edges: int = option(
