@@ -75,7 +75,7 @@ KBestArrays decode_kbest(const Decoder& decoder, const std::vector<Source>& sour
   KBestArrays out(decoder.features());
   for (std::size_t begin = 0; begin < sources.size(); begin += kBatch) {
     const auto batch = std::span(sources).subspan(begin, std::min(kBatch, sources.size() - begin));
-    const TranslateOptions options{kbest, distinct};
+    const TranslateOptions options{.kbest = kbest, .distinct = distinct, .brief = true};
     for (const Translation& translation :
          references.empty()
              ? decoder.translate(batch, {}, {}, options, threads)
