@@ -155,7 +155,7 @@ void bind_tune(nb::module_& m) {
       [](const ArrayIn<double>& slopes, const ArrayIn<double>& intercepts) {
         Envelope envelope;
         if (slopes.size() != intercepts.size()) throw std::invalid_argument("as many slopes as intercepts are needed");
-        make_envelope(as_span(slopes), as_span(intercepts), 0, envelope);
+        make_envelope(as_span(slopes), as_span(intercepts), peak_of(as_span(intercepts)), 0, envelope);
         std::vector<std::uint32_t> ids;
         for (const Line& line : envelope.lines) ids.push_back(line.id);
         return std::pair(as_array(std::move(ids)), as_array(std::move(envelope.begin)));

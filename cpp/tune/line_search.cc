@@ -16,11 +16,12 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::uint32_t kMostSteps = 100'000;
 constexpr double kNarrow = 1e-9;  // relative to where the interval is
 
-// A sentence changes from one hypothesis to another.
+// A sentence changes from one hypothesis to another. Changes are ordered by place, then as they were found.
 struct Change {
   double at;
-  const double* from;
-  const double* to;
+  std::uint32_t number;
+
+  friend bool operator<(const Change& a, const Change& b) { return a.at != b.at ? a.at < b.at : a.number < b.number; }
 };
 
 class BestInterval {
@@ -29,8 +30,8 @@ class BestInterval {
     if (changes.empty()) return;
     const double first = changes.front().at, last = changes.back().at;
     // How far to go beyond the outermost changes: the mean distance between changes, or so.
-    margin_ =
-        last > first ? (last - first) / static_cast<double>(changes.size()) : std::max(0.1 * std::abs(first), 0.1);
+    const bool apart = last - first > kNarrow * std::max({1.0, std::abs(first), std::abs(last)});
+    margin_ = apart ? (last - first) / static_cast<double>(changes.size()) : std::max(0.1 * std::abs(first), 0.1);
   }
 
   void consider(double begin, double end, std::span<const double> sum) {
@@ -64,6 +65,55 @@ class BestInterval {
   LineStep best_;
 };
 
+class LineSearch {
+ public:
+  LineSearch(const Pool& pool, const Metric& metric) : pool_(pool), metric_(metric), sum_(metric.width()) {}
+
+  // From the weights of these scores.
+  LineStep run(const PoolScores& scores, std::span<const double> direction) {
+    list_changes(scores, direction);
+    std::sort(changes_.begin(), changes_.end());
+    BestInterval interval(metric_, changes_);
+    double begin = -kInfinity;
+    for (std::size_t next = 0; next < changes_.size();) {
+      const double end = changes_[next].at;
+      interval.consider(begin, end, sum_);
+      for (; next < changes_.size() && changes_[next].at == end; ++next) {
+        const double* const difference = differences_.data() + sum_.size() * changes_[next].number;
+        for (std::size_t i = 0; i < sum_.size(); ++i) sum_[i] += difference[i];
+      }
+      begin = end;
+    }
+    interval.consider(begin, kInfinity, sum_);
+    return interval.step();
+  }
+
+ private:
+  // With the statistics of all sentences on the far left.
+  void list_changes(const PoolScores& scores, std::span<const double> direction) {
+    std::ranges::fill(sum_, 0.0);
+    changes_.clear();
+    differences_.clear();
+    for (std::size_t sentence = 0; sentence < pool_.sentences(); ++sentence) {
+      pool_.best_along(sentence, scores, direction, best_);
+      if (best_.statistics.empty()) continue;
+      for (std::size_t i = 0; i < sum_.size(); ++i) sum_[i] += best_.statistics[0][i];
+      for (std::size_t line = 1; line < best_.statistics.size(); ++line) {
+        changes_.push_back({best_.envelope.begin[line], static_cast<std::uint32_t>(changes_.size())});
+        const double *from = best_.statistics[line - 1], *to = best_.statistics[line];
+        for (std::size_t i = 0; i < sum_.size(); ++i) differences_.push_back(to[i] - from[i]);
+      }
+    }
+  }
+
+  const Pool& pool_;
+  const Metric& metric_;
+  std::vector<double> sum_;
+  std::vector<Change> changes_;
+  std::vector<double> differences_;  // of the statistics, by number of the change
+  BestAlong best_;
+};
+
 void check(const Pool& pool, const Metric& metric, std::span<const double> weights) {
   if (pool.width() != metric.width()) {
     throw std::invalid_argument("the pool has " + std::to_string(pool.width()) + " statistics, the metric has " +
@@ -80,38 +130,8 @@ void check(const Pool& pool, const Metric& metric, std::span<const double> weigh
 LineStep line_search(const Pool& pool, const Metric& metric, std::span<const double> weights,
                      std::span<const double> direction) {
   check(pool, metric, weights);
-  return line_search_from(pool, metric, pool.scores(weights), direction);
-}
-
-LineStep line_search_from(const Pool& pool, const Metric& metric, std::span<const double> scores,
-                          std::span<const double> direction) {
   check(pool, metric, direction);
-  const std::size_t width = metric.width();
-  std::vector<double> sum(width);
-  std::vector<Change> changes;
-  BestAlong best;
-  for (std::size_t sentence = 0; sentence < pool.sentences(); ++sentence) {
-    pool.best_along(sentence, scores, direction, best);
-    if (best.statistics.empty()) continue;
-    for (std::size_t i = 0; i < width; ++i) sum[i] += best.statistics[0][i];
-    for (std::size_t line = 1; line < best.statistics.size(); ++line) {
-      changes.push_back({best.envelope.begin[line], best.statistics[line - 1], best.statistics[line]});
-    }
-  }
-  std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.at < b.at; });
-
-  BestInterval interval(metric, changes);
-  double begin = -kInfinity;
-  for (std::size_t next = 0; next < changes.size();) {
-    const double end = changes[next].at;
-    interval.consider(begin, end, sum);
-    for (; next < changes.size() && changes[next].at == end; ++next) {
-      for (std::size_t i = 0; i < width; ++i) sum[i] += changes[next].to[i] - changes[next].from[i];
-    }
-    begin = end;
-  }
-  interval.consider(begin, kInfinity, sum);
-  return interval.step();
+  return LineSearch(pool, metric).run(pool.scored(weights), direction);
 }
 
 Ascent ascend(const Pool& pool, const Metric& metric, std::span<const double> start, std::span<const double> spreads,
@@ -127,17 +147,21 @@ Ascent ascend(const Pool& pool, const Metric& metric, std::span<const double> st
   const double sign = metric.higher_is_better() ? 1.0 : -1.0;
   std::vector<double> direction(start.size());
   check(pool, metric, start);
-  std::vector<double> scores = pool.scores(start);
-  out.score = out.before = line_search_from(pool, metric, scores, direction).here;
+  PoolScores scores = pool.scored(start);
+  LineSearch line(pool, metric);
+  out.score = out.before = line.run(scores, direction).here;
 
-  // A step that does not gain is not taken: the point stays where it is.
+  // A step that does not gain is not taken: the point stays where it is. Along the same direction, the point is the
+  // best until it moves along another one.
   const auto search = [&] {
-    const LineStep step = line_search_from(pool, metric, scores, direction);
-    if (step.length == 0.0 || sign * (step.score - out.score) <= 0.0) return;
+    const LineStep step = line.run(scores, direction);
+    if (step.length == 0.0 || sign * (step.score - out.score) <= 0.0) return false;
     for (const std::size_t feature : tuned) out.weights[feature] += step.length * direction[feature];
     out.score = step.score;
-    scores = pool.scores(out.weights);
+    scores = pool.scored(out.weights);
+    return true;
   };
+  std::vector<bool> best(start.size(), false);  // by feature: whether the point is the best along it
   Random random(seed);
   while (out.rounds < options.rounds && !tuned.empty()) {
     ++out.rounds;
@@ -146,13 +170,15 @@ Ascent ascend(const Pool& pool, const Metric& metric, std::span<const double> st
       std::swap(tuned[i - 1], tuned[static_cast<std::size_t>(random.uniform() * static_cast<double>(i))]);
     }
     for (const std::size_t feature : tuned) {
+      if (best[feature]) continue;
       direction[feature] = 1.0 / spreads[feature];
-      search();
+      if (search()) best.assign(best.size(), false);
+      best[feature] = true;
       direction[feature] = 0.0;
     }
     for (std::uint32_t i = 0; i < options.directions; ++i) {
       for (const std::size_t feature : tuned) direction[feature] = (2.0 * random.uniform() - 1.0) / spreads[feature];
-      search();
+      if (search()) best.assign(best.size(), false);
     }
     std::fill(direction.begin(), direction.end(), 0.0);
     if (sign * (out.score - before) < options.least_gain) break;
