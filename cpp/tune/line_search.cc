@@ -125,6 +125,74 @@ void check(const Pool& pool, const Metric& metric, std::span<const double> weigh
   }
 }
 
+// Goes from one point to a better one along one direction after another.
+class Climber {
+ public:
+  Climber(const Pool& pool, const Metric& metric, std::span<const double> start, std::span<const double> spreads)
+      : pool_(pool),
+        line_(pool, metric),
+        spreads_(spreads),
+        sign_(metric.higher_is_better() ? 1.0 : -1.0),
+        scores_(pool.scored(start)),
+        direction_(start.size()),
+        best_(start.size(), false) {
+    for (std::size_t feature = 0; feature < spreads.size(); ++feature) {
+      if (spreads[feature] > 0.0) tuned_.push_back(feature);
+    }
+    out_.weights.assign(start.begin(), start.end());
+    out_.score = out_.before = line_.run(scores_, direction_).here;
+  }
+
+  Ascent run(const AscentOptions& options, std::uint64_t seed) {
+    Random random(seed);
+    while (out_.rounds < options.rounds && !tuned_.empty()) {
+      const double before = out_.score;
+      search_round(options.directions, random);
+      if (sign_ * (out_.score - before) < options.least_gain) break;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void search_round(std::uint32_t directions, Random& random) {
+    ++out_.rounds;
+    for (std::size_t i = tuned_.size(); i > 1; --i)
+      std::swap(tuned_[i - 1], tuned_[static_cast<std::size_t>(random.uniform() * static_cast<double>(i))]);
+    for (const std::size_t feature : tuned_) {
+      if (best_[feature]) continue;
+      direction_[feature] = 1.0 / spreads_[feature];
+      search();
+      best_[feature] = true;
+      direction_[feature] = 0.0;
+    }
+    for (std::uint32_t i = 0; i < directions; ++i) {
+      for (const std::size_t feature : tuned_) direction_[feature] = (2.0 * random.uniform() - 1.0) / spreads_[feature];
+      search();
+    }
+    std::ranges::fill(direction_, 0.0);
+  }
+
+  // A step that does not gain is not taken: the point stays where it is.
+  void search() {
+    const LineStep step = line_.run(scores_, direction_);
+    if (step.length == 0.0 || sign_ * (step.score - out_.score) <= 0.0) return;
+    for (const std::size_t feature : tuned_) out_.weights[feature] += step.length * direction_[feature];
+    out_.score = step.score;
+    scores_ = pool_.scored(out_.weights);
+    best_.assign(best_.size(), false);
+  }
+
+  const Pool& pool_;
+  LineSearch line_;
+  std::span<const double> spreads_;
+  double sign_;
+  PoolScores scores_;  // at the point
+  std::vector<double> direction_;
+  std::vector<bool> best_;          // by feature: whether no step along it gains, as the point has not moved since
+  std::vector<std::size_t> tuned_;  // features with a spread
+  Ascent out_;
+};
+
 }  // namespace
 
 LineStep line_search(const Pool& pool, const Metric& metric, std::span<const double> weights,
@@ -139,51 +207,8 @@ Ascent ascend(const Pool& pool, const Metric& metric, std::span<const double> st
   if (spreads.size() != start.size()) throw std::invalid_argument("as many spreads as weights are needed");
   check_at_most("the number of directions", options.directions, kMostSteps);
   check_at_most("the number of rounds", options.rounds, kMostSteps);
-  Ascent out{{start.begin(), start.end()}, 0.0, 0.0, 0};
-  std::vector<std::size_t> tuned;
-  for (std::size_t feature = 0; feature < spreads.size(); ++feature) {
-    if (spreads[feature] > 0.0) tuned.push_back(feature);
-  }
-  const double sign = metric.higher_is_better() ? 1.0 : -1.0;
-  std::vector<double> direction(start.size());
   check(pool, metric, start);
-  PoolScores scores = pool.scored(start);
-  LineSearch line(pool, metric);
-  out.score = out.before = line.run(scores, direction).here;
-
-  // A step that does not gain is not taken: the point stays where it is. Along the same direction, the point is the
-  // best until it moves along another one.
-  const auto search = [&] {
-    const LineStep step = line.run(scores, direction);
-    if (step.length == 0.0 || sign * (step.score - out.score) <= 0.0) return false;
-    for (const std::size_t feature : tuned) out.weights[feature] += step.length * direction[feature];
-    out.score = step.score;
-    scores = pool.scored(out.weights);
-    return true;
-  };
-  std::vector<bool> best(start.size(), false);  // by feature: whether the point is the best along it
-  Random random(seed);
-  while (out.rounds < options.rounds && !tuned.empty()) {
-    ++out.rounds;
-    const double before = out.score;
-    for (std::size_t i = tuned.size(); i > 1; --i) {
-      std::swap(tuned[i - 1], tuned[static_cast<std::size_t>(random.uniform() * static_cast<double>(i))]);
-    }
-    for (const std::size_t feature : tuned) {
-      if (best[feature]) continue;
-      direction[feature] = 1.0 / spreads[feature];
-      if (search()) best.assign(best.size(), false);
-      best[feature] = true;
-      direction[feature] = 0.0;
-    }
-    for (std::uint32_t i = 0; i < options.directions; ++i) {
-      for (const std::size_t feature : tuned) direction[feature] = (2.0 * random.uniform() - 1.0) / spreads[feature];
-      if (search()) best.assign(best.size(), false);
-    }
-    std::fill(direction.begin(), direction.end(), 0.0);
-    if (sign * (out.score - before) < options.least_gain) break;
-  }
-  return out;
+  return Climber(pool, metric, start, spreads).run(options, seed);
 }
 
 }  // namespace treeglot
