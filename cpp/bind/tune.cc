@@ -75,7 +75,7 @@ KBestArrays decode_kbest(const Decoder& decoder, const std::vector<Source>& sour
   KBestArrays out(decoder.features());
   for (std::size_t begin = 0; begin < sources.size(); begin += kBatch) {
     const auto batch = std::span(sources).subspan(begin, std::min(kBatch, sources.size() - begin));
-    const TranslateOptions options{kbest, distinct};
+    const TranslateOptions options{.kbest = kbest, .distinct = distinct, .brief = true};
     for (const Translation& translation :
          references.empty()
              ? decoder.translate(batch, {}, {}, options, threads)
@@ -155,7 +155,7 @@ void bind_tune(nb::module_& m) {
       [](const ArrayIn<double>& slopes, const ArrayIn<double>& intercepts) {
         Envelope envelope;
         if (slopes.size() != intercepts.size()) throw std::invalid_argument("as many slopes as intercepts are needed");
-        make_envelope(as_span(slopes), as_span(intercepts), 0, envelope);
+        make_envelope(as_span(slopes), as_span(intercepts), peak_of(as_span(intercepts)), 0, envelope);
         std::vector<std::uint32_t> ids;
         for (const Line& line : envelope.lines) ids.push_back(line.id);
         return std::pair(as_array(std::move(ids)), as_array(std::move(envelope.begin)));

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/numbers.h"
 #include "base/thread_pool.h"
+#include "decode/brief_reading.h"
 #include "decode/markup.h"
 #include "graph/kbest.h"
 #include "graph/ngram_gains.h"
@@ -60,6 +61,21 @@ struct EdgeYields {
     return out;
   }
   Yields view() const { return {first, symbols}; }
+};
+
+// Reads derivations of one sentence, in full or in brief.
+class Reader {
+ public:
+  Reader(const Reading& reading, bool brief) : reading_(reading) {
+    if (brief) brief_.emplace(reading);
+  }
+  std::shared_ptr<Hypothesis> read(const Derivation& derivation) {
+    return std::make_shared<Hypothesis>(brief_ ? brief_->read(derivation) : reading_.read(derivation));
+  }
+
+ private:
+  const Reading& reading_;
+  std::optional<BriefReading> brief_;
 };
 
 // The words of references by number, from 1 on; all other words are 0.
@@ -517,9 +533,10 @@ std::vector<ReachedPart> Decoder::reached(const Source& source, const std::vecto
 std::vector<std::shared_ptr<Hypothesis>> Decoder::read(const Worker& worker, const TranslateOptions& options) const {
   const auto& [forest, found] = std::tie(worker.last->forest, worker.last->found);
   const Reading reading = worker.reading(*this);
+  Reader reader(reading, options.brief);
   std::vector<std::shared_ptr<Hypothesis>> out;
   if (options.kbest <= 1) {
-    out.push_back(std::make_shared<Hypothesis>(reading.read(best_derivation(forest, *found))));
+    out.push_back(reader.read(best_derivation(forest, *found)));
     return out;
   }
   std::optional<EdgeYields> yields;
@@ -528,7 +545,7 @@ std::vector<std::shared_ptr<Hypothesis>> Decoder::read(const Worker& worker, con
   while (out.size() < options.kbest) {
     const std::optional<Derivation> derivation = best.next();
     if (!derivation) break;
-    out.push_back(std::make_shared<Hypothesis>(reading.read(*derivation)));
+    out.push_back(reader.read(*derivation));
   }
   return out;
 }
@@ -538,6 +555,7 @@ void Decoder::read_hopes(const Worker& worker, const TranslateOptions& options,
   const HopeOptions& hopes = *options.hopes;
   const auto& [forest, found] = std::tie(worker.last->forest, worker.last->found);
   const Reading reading = worker.reading(*this);
+  Reader reader(reading, options.brief);
   const Mapped pruned = prune(graph_of(found), found->step, hopes.margin);
   const ReferenceWords words(*options.references, hopes.fold);
   const EdgeYields yields(EdgeYields(forest, *found), pruned.edge_map);
@@ -564,7 +582,7 @@ void Decoder::read_hopes(const Worker& worker, const TranslateOptions& options,
         own.edges.push_back(pruned.edge_map[gained.mapped.edge_map[edge]]);
         own.score += found->step[own.edges.back()];
       }
-      out.push_back(std::make_shared<Hypothesis>(reading.read(own)));
+      out.push_back(reader.read(own));
     }
   }
 }

@@ -52,6 +52,7 @@ using SentenceReferences = std::vector<std::pair<std::string, double>>;
 struct TranslateOptions {
   std::uint32_t kbest = 1;
   bool distinct = false;                           // of the derivations with one text only the best
+  bool brief = false;                              // hypotheses have their scores, texts and features alone
   const HopeOptions* hopes = nullptr;              // hopes and fears follow the best
   const SentenceReferences* references = nullptr;  // that they are measured by
 };

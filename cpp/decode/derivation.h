@@ -88,6 +88,9 @@ class Reading {
   void replay(EdgeId edge, const std::byte* const* tails, std::byte* state, std::vector<FeatureValue>& values) const;
   std::size_t state_bytes() const { return scorer_.state_bytes(); }
   const std::shared_ptr<const FeatureSet>& features() const { return features_; }
+  const Glue& glue() const { return glue_; }
+  const TranslationForest& forest() const { return forest_; }
+  const SearchForest& found() const { return found_; }
 
  private:
   // An edge as the grammar made it that it is from.

@@ -20,11 +20,21 @@ struct Line {
 struct Envelope {
   std::vector<Line> lines;
   std::vector<double> begin;
+  std::vector<std::uint32_t> promising;  // room that is used again
 };
+
+// What the envelopes of the same intercepts share, whatever the slopes.
+struct Peak {
+  std::size_t at = 0;    // of the greatest intercept, the first of equal ones
+  double largest = 0.0;  // absolute value
+};
+
+Peak peak_of(std::span<const double> intercepts);
 
 // The envelope of lines in arrays, with the ids first_id, first_id + 1 and so on. Of equal lines the one with the
 // smallest id stays. A line that is highest in a single point is left out.
-void make_envelope(std::span<const double> slopes, std::span<const double> intercepts, std::uint32_t first_id,
-                   Envelope& out);
+// `peak` is that of the intercepts.
+void make_envelope(std::span<const double> slopes, std::span<const double> intercepts, const Peak& peak,
+                   std::uint32_t first_id, Envelope& out);
 
 }  // namespace treeglot

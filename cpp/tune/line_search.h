@@ -21,9 +21,6 @@ struct LineStep {
 // else the widest. Intervals so narrow that rounding may leave them are passed over.
 LineStep line_search(const Pool& pool, const Metric& metric, std::span<const double> weights,
                      std::span<const double> direction);
-// The same, with the scores that pool.scores(weights) gave.
-LineStep line_search_from(const Pool& pool, const Metric& metric, std::span<const double> scores,
-                          std::span<const double> direction);
 
 struct AscentOptions {
   std::uint32_t directions = 10;  // random ones in every round, beside one for each feature

@@ -37,6 +37,12 @@ struct BestAlong {
   std::vector<double> slopes;             // of all hypotheses: room that is used again
 };
 
+// The score of every hypothesis with some weights, and by sentence where the best is.
+struct PoolScores {
+  std::vector<double> of;
+  std::vector<Peak> peaks;
+};
+
 // Lists of hypotheses. Refuses what does not fit together and features that are not finite numbers.
 class Pool {
  public:
@@ -48,11 +54,12 @@ class Pool {
   std::size_t features() const { return features_; }
   std::size_t width() const { return width_; }                // of the statistics
   void check_weights(std::span<const double> weights) const;  // refuses those of another number of features
-  // The score of every hypothesis with these weights. Line searches reuse it, because most steps are not
-  // taken.
+  // The score of every hypothesis with these weights.
   std::vector<double> scores(std::span<const double> weights) const;
+  // The same with their peaks. Line searches reuse them, because most steps are not taken.
+  PoolScores scored(std::span<const double> weights) const;
   // What is best along weights + x · direction, for all x, from the weights' scores. A sentence may have no hypotheses.
-  void best_along(std::size_t sentence, std::span<const double> scores, std::span<const double> direction,
+  void best_along(std::size_t sentence, const PoolScores& scores, std::span<const double> direction,
                   BestAlong& out) const;
   // How much each feature varies among the hypotheses of a sentence, where it does: a unit for its values. 0 for
   // features that never tell two hypotheses apart.
@@ -71,8 +78,12 @@ class Pool {
 
  private:
   void check_features(std::size_t sentence, std::uint32_t h) const;  // of one hypothesis
-  // What hypotheses [first, first + size) are along a direction.
-  void along(std::size_t first, std::size_t size, std::span<const double> direction, std::vector<double>& out) const;
+  // What the hypotheses of a sentence are along a direction.
+  void along(std::size_t sentence, std::span<const double> direction, std::span<double> out) const;
+  // Where the values of a feature begin in columns_.
+  std::size_t column(std::size_t sentence, std::size_t feature) const {
+    return feature * hypotheses() + begin(sentence);
+  }
 
   std::span<const std::uint32_t> first_;
   SparseRows rows_;

@@ -11,11 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from treeglot.corpus import Corpus
+from treeglot.decode.kbest import Entry
 from treeglot.models import KINDS, Model, train
 from treeglot.models.kinds import find_kind
 from treeglot.rules import compile_table, open_table
 from treeglot.rules.corrections import Correction
 from treeglot.syntax import ParseForest, Tree, read
+from treeglot.tune.decoder import DecoderTranslator
 
 CORPUS = Path(__file__).parent / "system" / "corpus"
 FILES = {
@@ -71,6 +73,24 @@ def test_a_system_is_what_it_was(system: tuple[Model, list[object]], golden) -> 
             features = " ".join(f"{name}={value:.5g}" for name, value in sorted(hypothesis.features.items()))
             lines.append(f"{hypothesis.text} ||| {features} ||| {hypothesis.score:.6g}")
     golden(f"system/{model.kind}.txt", "\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("distinct", [False, True])
+def test_lists_for_tuning_have_the_features_of_translations(system: tuple[Model, list[object]], distinct: bool) -> None:
+    """Tuning reads derivations in brief; reading them whole is the slow twin of that, to the bit."""
+    model, sources = system
+    size = 50
+    brief = DecoderTranslator(model.translator, "", distinct=distinct).translate(sources, model.weights, size)
+    whole = model.translate_batch(sources, size, distinct)
+    expected = [
+        Entry(number, hypothesis.text, dict(hypothesis.features), hypothesis.score)
+        for number, found in enumerate(whole)
+        for hypothesis in found.hypotheses
+    ]
+    found = list(brief.entries())
+    assert [(e.sentence, e.text, e.score) for e in found] == [(e.sentence, e.text, e.score) for e in expected]
+    assert [dict(e.features) for e in found] == [dict(e.features) for e in expected]
+    assert len(found) > len(whole)
 
 
 def test_corrections_are_as_good_as_compiled(system: tuple[Model, list[object]], tmp_path: Path) -> None:

@@ -51,6 +51,32 @@ def test_envelope_of_lines(lines: list[tuple[int, int]]) -> None:
     assert begin[1:] == pytest.approx([float(at) for _, at in expected[1:] if at is not None])
 
 
+@settings(max_examples=100)
+@given(
+    st.lists(st.tuples(st.integers(-50, 50), st.integers(-500, 500)), min_size=30, max_size=60),
+    st.floats(0.0, 20.0),
+)
+def test_envelope_of_many_lines(lines: list[tuple[int, int]], bend: float) -> None:
+    """Beyond a few, lines are dropped before they are sorted. Bent downwards, more of them are highest somewhere."""
+    bent = [(slope, intercept - round(bend * slope * slope / 50)) for slope, intercept in lines]
+    slopes, intercepts = (np.array(column, dtype=np.float64) for column in zip(*bent, strict=True))
+    ids, begin = _core.upper_envelope(slopes, intercepts)
+    expected = rising(bent)
+    assert ids.tolist() == [line for line, _ in expected]
+    assert begin[1:] == pytest.approx([float(at) for _, at in expected[1:] if at is not None])
+
+
+def rising(lines: list[tuple[int, int]]) -> list[tuple[int, Fraction | None]]:
+    """The envelope from left to right: from the highest of the flattest lines to the one that crosses it first."""
+    at = min(range(len(lines)), key=lambda i: (lines[i][0], -lines[i][1], i))
+    out: list[tuple[int, Fraction | None]] = [(at, None)]
+    while steeper := [i for i, line in enumerate(lines) if line[0] > lines[at][0]]:
+        crossings = {i: Fraction(lines[at][1] - lines[i][1], lines[i][0] - lines[at][0]) for i in steeper}
+        at = min(steeper, key=lambda i: (crossings[i], -lines[i][0], i))
+        out.append((at, crossings[at]))
+    return out
+
+
 @st.composite
 def pools(draw: st.DrawFn) -> tuple[Pool, list[list[tuple[str, list[int]]]], int]:
     """A pool with whole-numbered features; the same as lists; the number of features."""
@@ -119,3 +145,21 @@ def test_line_search_is_a_scan_of_all_intervals(data: st.DataObject) -> None:
 def parallel_ties(hypotheses, weights: list[int], direction: list[int]) -> bool:
     lines = [(dot(direction, vector), dot(weights, vector)) for _, vector in hypotheses]
     return len(set(lines)) < len(lines)
+
+
+@settings(max_examples=100)
+@given(st.data(), st.integers(0, 3), st.integers(0, 99))
+def test_no_feature_is_left_to_gain_at_the_end_of_a_climb(data: st.DataObject, directions: int, seed: int) -> None:
+    pool, _, features = data.draw(pools())
+    start, spreads = by_name(pool, data.draw(vectors(features))), pool.core.spreads()
+    options = {"directions": directions, "least_gain": 1e-6, "rounds": 1000}
+    weights, score, before, rounds = _core.ascend(pool.core, pool.metric.core, start, spreads, options, seed)
+    sign = 1 if pool.metric.higher_is_better else -1
+    assert sign * (score - before) >= 0
+    assert pool.core.score(pool.metric.core, weights, np.ones(pool.sentences, dtype=np.uint8)) == pytest.approx(score)
+    assert rounds < 1000
+    for feature in np.flatnonzero(spreads):
+        axis = np.zeros(len(start))
+        axis[feature] = 1 / spreads[feature]
+        step = _core.line_search(pool.core, pool.metric.core, weights, axis)
+        assert sign * (step.score - score) < 1e-6
