@@ -171,8 +171,8 @@ def test_empty_references(run) -> None:
             2,
             "error: --against is new, which is the only system: there is nothing to compare\n",
         ),
-        (["empty", "ref1"], 1, "error: empty: is empty; expected a sentence a line\n"),
-        (["new", "empty"], 1, "error: empty: is empty; expected a sentence a line\n"),
+        (["empty", "ref1"], 1, "error: empty: is empty; expected one sentence per line\n"),
+        (["new", "empty"], 1, "error: empty: is empty; expected one sentence per line\n"),
         (["new", "latin"], 1, "error: latin:2: byte 0xe9 is not UTF-8\n"),
         (["new", "absent"], 1, "error: absent: No such file or directory\n"),
         (

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def score(
     translation: Annotated[
-        str, STREAMED, typer.Argument(help="The system's output, a sentence a line.", metavar="HYP")
+        str, STREAMED, typer.Argument(help="The system's output, one sentence per line.", metavar="HYP")
     ],
     reference: Annotated[list[str], STREAMED, typer.Argument(help="Reference translations.", metavar="REF...")],
     system: Annotated[
@@ -94,7 +94,7 @@ def score(
 def _read(path: str) -> list[str]:
     lines = read_lines(path)
     if not lines:
-        raise FormatError(path, 0, "is empty; expected a sentence a line")
+        raise FormatError(path, 0, "is empty; expected one sentence per line")
     return lines
 
 
