@@ -51,7 +51,7 @@ def test_one_system(run) -> None:
         f"chrF2  nrefs:2|case:mixed|eff:yes|nc:6|nw:0|space:no|version:{version}\n"
         f"TER  nrefs:2|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:{version}\n"
         "bootstrap  samples:100|seed:1\n"
-        "tokenisation  none, words as they stand\n"
+        "tokenisation  none, words of the files, unchanged\n"
     )
 
 

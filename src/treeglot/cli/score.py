@@ -88,7 +88,7 @@ def score(
     for one in reports[0].scores:
         print(f"{one.name}  {one.signature}")
     print(f"bootstrap  {drawn}")
-    print(f"tokenisation  {options.tokenize}, {'words as they stand' if options.tokenize == NONE else 'by sacreBLEU'}")
+    print(f"tokenisation  {options.tokenize}, {'words of the files, unchanged' if options.tokenize == NONE else 'by sacreBLEU'}")
 
 
 def _read(path: str) -> list[str]:
