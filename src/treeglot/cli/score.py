@@ -88,7 +88,8 @@ def score(
     for one in reports[0].scores:
         print(f"{one.name}  {one.signature}")
     print(f"bootstrap  {drawn}")
-    print(f"tokenisation  {options.tokenize}, {'words of the files, unchanged' if options.tokenize == NONE else 'by sacreBLEU'}")
+    words = "words of the files, unchanged" if options.tokenize == NONE else "by sacreBLEU"
+    print(f"tokenisation  {options.tokenize}, {words}")
 
 
 def _read(path: str) -> list[str]:
