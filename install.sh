@@ -45,6 +45,7 @@ needed_by_tests() {
     found git || echo git
     found chromium || found chromium-browser || found google-chrome || echo chromium
     found groff || echo groff-base
+    found make || echo make  # pip builds kenlm with it
     if ! found java; then  # Spark needs Java 17 or newer
         if [ -n "$(apt-cache madison openjdk-17-jre-headless 2>/dev/null)" ]; then
             echo openjdk-17-jre-headless

@@ -1,4 +1,4 @@
-// Plain tokenised text: a sentence a line, tokens separated by blanks.
+// Plain tokenised text: one sentence per line, tokens separated by blanks.
 #pragma once
 
 #include <string>

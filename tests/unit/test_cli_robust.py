@@ -477,7 +477,7 @@ def test_what_cannot_be_resumed_is_refused(corpus: Path, model: Path, tmp_path: 
     assert main([*command, "-o", str(tmp_path / "pipe")]) == 2
     assert "--resume is for --out FILE alone" in capsys.readouterr().err
     assert main([*command, "-o", str(tmp_path / "x"), "--kbest", "2"]) == 2
-    assert "--resume is for an output of a line a sentence" in capsys.readouterr().err
+    assert "--resume is for uncompressed output with one line per sentence" in capsys.readouterr().err
 
 
 def test_data_that_cannot_be_right(corpus: Path, model: Path, tmp_path: Path, capsys) -> None:

@@ -40,7 +40,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def test_one_sentence_imports_nothing_heavy(model: Path) -> None:
-    """One sentence from the shell is quick: what it makes no use of is not imported."""
+    """One sentence from the shell is quick: what it does not use is not imported."""
     heavy = ["numpy", "rich", "pyarrow", "duckdb", "sacrebleu", "icu", "pydantic", "gzip", "html", "importlib.metadata"]
     heavy += ["concurrent.futures", "xml.etree.ElementTree"]
     own = ["align", "evaluate", "experiment", "foreign", "neural.train", "parse", "tune", "web"]
@@ -166,7 +166,7 @@ def test_options_of_the_search(model: Path, source: Path, tmp_path: Path, capsys
         ("search.pop=1", "unknown option of [search] 'pop'; known: beam, "),
         ("search.pop_limit=all", "search.pop_limit is 'all', a string; expected an integer"),
         ("search.pop_limit=-1", "search: pop_limit is -1; expected at least 0"),
-        ("search.step_limit=1", "search.step_limit is 1, which a hiero model makes no use of; expected 100000"),
+        ("search.step_limit=1", "search.step_limit is 1, which a hiero model does not use; expected 100000"),
         (
             "search..pop_limit=1",
             "'search..pop_limit=1' sets no option; expected NAME=VALUE such as search.pop_limit=100",

@@ -117,7 +117,7 @@ def test_an_empty_line_and_one_that_is_refused(model: Path, capsys) -> None:
         (["--set", "restarts=-1"], 2, "mert: restarts is -1; expected at least 0"),
         (["--set", "search.pops=1"], 2, "unknown option of [search] 'pops'; known: beam, "),
         (["--set", "search.beam=-1"], 2, "search: beam is -1; expected at least 0"),
-        (["--set", "search.step_limit=1"], 2, "search.step_limit is 1, which a hiero model makes no use of"),
+        (["--set", "search.step_limit=1"], 2, "search.step_limit is 1, which a hiero model does not use"),
         (["--set", "search=3"], 2, "search is 3, an integer; expected a table"),
         (["--set", "serch.beam=1"], 2, "unknown option of [mert] 'serch'; did you mean 'search'? known: "),
         (["--kbest", "0"], 2, "kbest is 0; expected at least 1"),

@@ -126,18 +126,18 @@ def test_commands_correct_a_model(folder: Path, capsys: pytest.CaptureFixture[st
     step = next(step for step in plain.derivation.steps if step.rule is not None and "[" not in step.source)
     added = f"{step.source} ||| zzz ||| ||| preferred=50"
     code, _, err = ask(capsys, "rules", folder, "--add", added, "--author", "Anna", "--group", "g7")
-    assert (code, err) == (0, f"{folder / 'corrections.txt'}: 1 corrections hold\n")
+    assert (code, err) == (0, f"{folder / 'corrections.txt'}: 1 corrections apply\n")
     [held] = Corrections.read(folder / "corrections.txt")
     assert (held.action, held.lhs, held.source, held.author, held.group) == ("add", "X", step.source, "Anna", "g7")
     code, out, err = ask(capsys, "translate", folder, tmp_path / "input")
-    assert code == 0 and "zzz" in out.lower() and err.startswith("corrections: 1 hold\n")
+    assert code == 0 and "zzz" in out.lower() and err.startswith("corrections: 1 apply\n")
     code, out, _ = ask(capsys, "why", folder, sentence)
     assert code == 0 and f"  corrected add, Anna, {held.date}\n" in out
     code, out, err = ask(capsys, "rules", folder, "--source", step.source, "--whole")
     assert out.splitlines()[-1] == f"{folder / 'corrections.txt'}:1: {held}" and err.endswith("; 1 corrections\n")
     # What is forbidden is gone, whoever added it; other corrections may take the place of the model's.
     code, _, err = ask(capsys, "rules", folder, "--forbid", f"[X] ||| {step.source}", "--author", "Bea")
-    assert (code, err) == (0, f"{folder / 'corrections.txt'}: 2 corrections hold\n")
+    assert (code, err) == (0, f"{folder / 'corrections.txt'}: 2 corrections apply\n")
     forbidden = load(folder)
     assert forbidden.corrections is not None and len(forbidden.corrections) == 2
     found = forbidden.translate(sentence)
@@ -148,7 +148,7 @@ def test_commands_correct_a_model(folder: Path, capsys: pytest.CaptureFixture[st
     reason = next(reason for reason in other.explain(sentence).reasons if reason.step.target == "zzz")
     assert reason.correction == held and reason.probability == 1.0
     code, out, err = ask(capsys, "translate", folder, tmp_path / "input", "--corrections", tmp_path / "other.txt")
-    assert code == 0 and "zzz" in out.lower() and err.startswith("corrections: 1 hold\n")
+    assert code == 0 and "zzz" in out.lower() and err.startswith("corrections: 1 apply\n")
 
 
 def test_bad_corrections_are_not_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -196,7 +196,7 @@ def test_corrections_that_do_nothing_are_warned_of(
     monkeypatch.setattr(Corrections, "apply", lambda self, table: applied.append(len(self)) or apply(self, table))
     code, _, err = ask(capsys, "rules", folder, "--forbid", "[X] ||| else", "--author", "A")
     said = f"warning: {path}:14: no rule is like this, so there is nothing to forbid"
-    assert (code, err.splitlines()) == (0, [said, f"{path}: 14 corrections hold"])
+    assert (code, err.splitlines()) == (0, [said, f"{path}: 14 corrections apply"])
     assert applied == [13, 14]
 
 

@@ -405,10 +405,10 @@ def test_files_of_one_system(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert steps["train hiero"].inputs["alignments"] == Output("align", "links.align")
     wrong = 'kind = "hiero"\ncorpus = { target_trees = "train.en.tree" }'
     recipe.write_text(RECIPE.replace('kind = "hiero"', wrong))
-    with pytest.raises(UsageError, match=r"^system 'hiero': a hiero model makes no use of target_trees$"):
+    with pytest.raises(UsageError, match=r"^system 'hiero': a hiero model does not use target_trees$"):
         steps_of(load_recipe(recipe))
     assert main(["run", str(recipe)]) == 1
-    assert f"{recipe}:22: system 'hiero': a hiero model makes no use of target_trees" in capsys.readouterr().err
+    assert f"{recipe}:22: system 'hiero': a hiero model does not use target_trees" in capsys.readouterr().err
 
 
 def test_a_head_table_of_ones_own_counts_by_its_content(corpus: Path, tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_compressed_files_and_those_of_one_system(recipe: Path, capsys: pytest.C
 
 def test_empty_files(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (recipe.parent / "test.zh").write_text("")
-    assert refused(recipe, capsys).strip() == "test.zh: is empty; expected a sentence a line"
+    assert refused(recipe, capsys).strip() == "test.zh: is empty; expected one sentence per line"
 
 
 def test_a_text_that_changed_while_its_parses_did_not(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,7 +51,7 @@ def test_one_system(run) -> None:
         f"chrF2  nrefs:2|case:mixed|eff:yes|nc:6|nw:0|space:no|version:{version}\n"
         f"TER  nrefs:2|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:{version}\n"
         "bootstrap  samples:100|seed:1\n"
-        "tokenisation  none, words as they stand\n"
+        "tokenisation  none, words of the files, unchanged\n"
     )
 
 
@@ -171,8 +171,8 @@ def test_empty_references(run) -> None:
             2,
             "error: --against is new, which is the only system: there is nothing to compare\n",
         ),
-        (["empty", "ref1"], 1, "error: empty: is empty; expected a sentence a line\n"),
-        (["new", "empty"], 1, "error: empty: is empty; expected a sentence a line\n"),
+        (["empty", "ref1"], 1, "error: empty: is empty; expected one sentence per line\n"),
+        (["new", "empty"], 1, "error: empty: is empty; expected one sentence per line\n"),
         (["new", "latin"], 1, "error: latin:2: byte 0xe9 is not UTF-8\n"),
         (["new", "absent"], 1, "error: absent: No such file or directory\n"),
         (

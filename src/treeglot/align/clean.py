@@ -85,7 +85,7 @@ class Verdict:
 def judge(
     pairs: Iterable[Pair], aligner: Aligner | None, options: CleanOptions, threads: int = 1
 ) -> Iterator[tuple[Pair, Verdict]]:
-    """Yield each pair with a verdict: keep it, or drop it for a reason. Without an aligner, scores are not checked.
+    """Yield each pair with a verdict: keep the pair, or the reason to drop it. Scores are checked only with an aligner.
 
     >>> pairs = [(["ein", "Haus"], ["a", "house"]), (["Haus"], ["Haus"]), (["Haus"], [])]
     >>> [verdict.reason for _, verdict in judge(pairs, None, CleanOptions())]

@@ -12,7 +12,7 @@ from treeglot.cli.parameters import ChangedModel, MaybeText, TextFile
 
 def add_pairs(
     model: ChangedModel,
-    source: Annotated[TextFile, typer.Option(help="Sentences, one a line.")],
+    source: Annotated[TextFile, typer.Option(help="Sentences, one per line.")],
     target: Annotated[TextFile, typer.Option(help="Their translations.")],
     alignments: Annotated[
         MaybeText, typer.Option(help="Links of the words, 0-0 1-2, instead of an aligner; not for raw text.")

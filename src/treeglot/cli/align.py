@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 
 def align(
-    source: Annotated[TextFile, typer.Argument(help="Tokenised source sentences, one a line.")],
-    target: Annotated[TextFile, typer.Argument(help="Tokenised target sentences, one a line.")],
+    source: Annotated[TextFile, typer.Argument(help="Tokenised source sentences, one per line.")],
+    target: Annotated[TextFile, typer.Argument(help="Tokenised target sentences, one per line.")],
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Where the links go: 0-0 1-2; - is standard output."), FILE
     ] = Path("-"),

@@ -15,7 +15,7 @@ def analyse_ill_formed(
     model: Annotated[Path, typer.Argument(help="The folder of a model with structures, such as c2d."), MAPPED],
     out: Out = Path("-"),
 ) -> None:
-    """List the target phrases whose dependency structures are ill-formed, one a line.
+    """List the target phrases whose dependency structures are ill-formed, one per line.
 
     A parser can give them structures: extract.phrase_dependencies reads its dependencies.
     """

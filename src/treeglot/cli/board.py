@@ -119,5 +119,5 @@ class Board(Watcher):
 
 
 def watcher() -> Board | Lines:
-    """Return the display for standard error: a table on a terminal, lines in a log."""
+    """Return the progress display for standard error: a table on a terminal, or lines in a log."""
     return Board() if is_terminal(sys.stderr) and not settings().quiet else Lines()

@@ -13,8 +13,8 @@ from treeglot.cli.parameters import FILE, MappedFile, NewFile, TextFile, Threads
 
 
 def clean(
-    source: Annotated[TextFile, typer.Argument(help="Tokenised source sentences, one a line.")],
-    target: Annotated[TextFile, typer.Argument(help="Tokenised target sentences, one a line.")],
+    source: Annotated[TextFile, typer.Argument(help="Tokenised source sentences, one per line.")],
+    target: Annotated[TextFile, typer.Argument(help="Tokenised target sentences, one per line.")],
     out_source: Annotated[Path, typer.Option(help="Where the kept source sentences go."), FILE],
     out_target: Annotated[Path, typer.Option(help="Where the kept target sentences go."), FILE],
     options: CleanOptions,

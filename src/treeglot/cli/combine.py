@@ -60,7 +60,7 @@ def combine(
         bool, typer.Option("--again", help="Also search the models' forests for text that the systems agree on.")
     ] = False,
     scorers: Annotated[list[str] | None, SCORER] = None,
-    source: Annotated[MaybeText, typer.Option(help="The source sentences that scorers see, one a line.")] = None,
+    source: Annotated[MaybeText, typer.Option(help="The source sentences that scorers see, one per line.")] = None,
     settings: Annotated[Settings, set_option("scale, precision, ratio, found or margin")] = None,
     threads: Threads = 1,
 ) -> None:

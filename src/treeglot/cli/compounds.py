@@ -14,7 +14,7 @@ from treeglot.text.compounds import CompoundOptions
 
 def compounds(
     corpus: Annotated[
-        TextFile, typer.Argument(help="Tokenised training sentences, one a line: their words are counted.")
+        TextFile, typer.Argument(help="Tokenised training sentences, one per line: their words are counted.")
     ],
     text: Annotated[TextFile, typer.Argument(help="Tokenised sentences with rare words; - is standard input.")],
     options: CompoundOptions,
@@ -22,10 +22,10 @@ def compounds(
         Path, typer.Option("--out", "-o", help="Where the sentences go; - is standard output."), FILE
     ] = Path("-"),
 ) -> None:
-    """Split rare compounds, and replace rare endings, by the words of a training corpus.
+    """Replace rare words with words of a training corpus: split compounds, and change endings.
 
-    Do this to the training text and to every input of a model. The command says how many words the corpus did not have,
-    before and after.
+    Run this on the training text and on every input of a model. The command reports the number of words that are not in
+    the corpus, before and after.
     """
     from treeglot.base.files import write_binary
     from treeglot.syntax.formats import read_text

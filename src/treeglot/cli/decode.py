@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def decode(
-    source: Annotated[TextFile, typer.Argument(help="Tokenised sentences, one a line; - is standard input.")] = Path(
+    source: Annotated[TextFile, typer.Argument(help="Tokenised sentences, one per line; - is standard input.")] = Path(
         "-"
     ),
     weights: Annotated[

@@ -81,7 +81,7 @@ class Output:
         Range(least=0).check("kbest", self.kbest)
         Range(least=0, infinite=True).check("margin", self.margin)
         if self.key and (self.kbest or (self.trace and not self.as_json) or self.out.suffix in COMPRESSED):
-            raise UsageError("--resume is for an output of a line a sentence, not compressed")
+            raise UsageError("--resume is for uncompressed output with one line per sentence")
         elsewhere = str(self.out) == "-" or (self.out.exists() and not self.out.is_file())
         if self.key and (elsewhere or self.forest or self.html or self.svg or self.dependencies):
             raise UsageError("--resume is for --out FILE alone")

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def lattice(
     model: ModelFolder,
     options: VariantOptions,
-    source: Annotated[TextFile, typer.Argument(help="Sentences, one a line, or forests; - is standard input.")] = Path(
-        "-"
-    ),
+    source: Annotated[
+        TextFile, typer.Argument(help="Sentences, one per line, or forests; - is standard input.")
+    ] = Path("-"),
     out: Out = Path("-"),
 ) -> None:
     """Write the lattices of sentences, in which words that a model does not know may be read in other ways.

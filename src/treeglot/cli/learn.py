@@ -17,7 +17,7 @@ def learn(
     model: ChangedModel,
     source: Annotated[str | None, typer.Argument(help="A sentence; without it, pairs come from files.")] = None,
     target: Annotated[str | None, typer.Argument(help="Its translation.")] = None,
-    source_file: Annotated[MaybeText, typer.Option(help="Sentences, one a line.")] = None,
+    source_file: Annotated[MaybeText, typer.Option(help="Sentences, one per line.")] = None,
     target_file: Annotated[MaybeText, typer.Option(help="Their translations.")] = None,
     alignment: Annotated[
         str | None, typer.Option(help="Links of the one pair, 0-0 1-2, instead of an aligner.")

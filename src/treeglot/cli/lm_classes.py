@@ -12,7 +12,7 @@ from treeglot.cli.parameters import FILE, HERE, Fields, TextFile
 
 
 def lm_classes(
-    text: Annotated[TextFile, typer.Argument(help="Text, a sentence a line; - is standard input.")],
+    text: Annotated[TextFile, typer.Argument(help="Text, one sentence per line; - is standard input.")],
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Where lines WORD CLASS go; - is standard output."), FILE
     ] = Path("-"),

@@ -21,7 +21,7 @@ def lm_interpolate(
     ] = Path("-"),
     dev: Annotated[
         MaybeText,
-        typer.Option(help="A text, a sentence a line, that the mixture should make likely; EM finds weights."),
+        typer.Option(help="A text, one sentence per line, that the mixture should make likely; EM finds weights."),
     ] = None,
     weights: Annotated[
         str, typer.Option(metavar="NUMBERS", help='The weights instead, one for each model: "0.7 0.3".')

@@ -26,9 +26,11 @@ def lm_score(
     text: Annotated[
         str,
         STREAMED,
-        typer.Argument(help="Text, a sentence a line, or trees for a dependency model; - is standard input."),
+        typer.Argument(help="Text, one sentence per line, or trees for a dependency model; - is standard input."),
     ] = "-",
-    words: Annotated[bool, typer.Option("--words", help="A line a word, a blank line after a sentence.")] = False,
+    words: Annotated[
+        bool, typer.Option("--words", help="One word per line, with a blank line after each sentence.")
+    ] = False,
     total: Annotated[bool, typer.Option("--total", help="Only the totals and the perplexities.")] = False,
     natural: Annotated[bool, typer.Option("--natural", help="Natural logarithms instead of log10.")] = False,
     bos: Annotated[bool, typer.Option(help="Sentences stand after <s>.")] = True,

@@ -19,7 +19,7 @@ STAGES = {"counting": "words", "sorting": "words", "merging": "sorted runs", "wr
 
 def lm_train(
     text: Annotated[
-        TextFile, typer.Argument(help="Text, a sentence a line, or trees with --dependency; - is standard input.")
+        TextFile, typer.Argument(help="Text, one sentence per line, or trees with --dependency; - is standard input.")
     ],
     out: Annotated[
         Path,

@@ -15,7 +15,7 @@ def neural_info(
     source_words: Annotated[bool, typer.Option("--source-words", help="Print its source words instead.")] = False,
     target_words: Annotated[bool, typer.Option("--target-words", help="Print its target words instead.")] = False,
 ) -> None:
-    """Describe a joint model: its inputs, its size and the number of its words."""
+    """Describe a neural model: its inputs, its size and its vocabulary sizes."""
     from treeglot.neural.train import load_joint
 
     loaded = load_joint(model)

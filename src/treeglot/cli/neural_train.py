@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 def neural_train(
     context: typer.Context,
-    source: Annotated[TextFile, typer.Argument(help="Tokenised source sentences, one a line.")],
-    target: Annotated[TextFile, typer.Argument(help="Tokenised target sentences, one a line.")],
+    source: Annotated[TextFile, typer.Argument(help="Tokenised source sentences, one per line.")],
+    target: Annotated[TextFile, typer.Argument(help="Tokenised target sentences, one per line.")],
     alignments: Annotated[TextFile, typer.Argument(help="Their links, 0-0 1-2, as treeglot align writes them.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The model's file."), FILE],
     source_parses: Annotated[

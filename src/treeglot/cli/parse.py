@@ -31,11 +31,13 @@ def parse(
         ),
         MAPPED,
     ],
-    text: Annotated[TextFile, typer.Argument(help="Tokenised sentences, one a line; - is standard input.")] = Path("-"),
+    text: Annotated[TextFile, typer.Argument(help="Tokenised sentences, one per line; - is standard input.")] = Path(
+        "-"
+    ),
     also: Annotated[
         list[Path] | None,
         typer.Option(
-            help="The folder of a further grammar: trees have the greatest product of all posteriors; may be repeated."
+            help="The folder of another grammar: trees have the greatest product of all posteriors; may be repeated."
         ),
         MAPPED,
     ] = None,

@@ -24,7 +24,7 @@ from treeglot.cli.parameters import (
 
 def rerank(
     kbest: Annotated[TextFile, typer.Argument(help="A k-best list, as treeglot translate --kbest writes it.")],
-    source: Annotated[TextFile, typer.Option(help="The source sentences, one a line.")],
+    source: Annotated[TextFile, typer.Option(help="The source sentences, one per line.")],
     scorers: Annotated[list[str], SCORER],
     out: Out = Path("-"),
     size: Annotated[int, typer.Option(help="Hypotheses of each sentence that are scored; 0: all.", min=0)] = 0,

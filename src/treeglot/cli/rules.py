@@ -115,7 +115,7 @@ def correct(model: Path, given: list[tuple[Action, str]], author: str | None, gr
     for problem in odd:
         warn(problem)
     append(path, more)
-    say(f"{path}: {len(both):,} corrections hold")
+    say(f"{path}: {len(both):,} corrections apply")
 
 
 def read_rule(action: Action, rule: str, author: str | None, group: str) -> Correction:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def score(
     translation: Annotated[
-        str, STREAMED, typer.Argument(help="The system's output, a sentence a line.", metavar="HYP")
+        str, STREAMED, typer.Argument(help="The system's output, one sentence per line.", metavar="HYP")
     ],
     reference: Annotated[list[str], STREAMED, typer.Argument(help="Reference translations.", metavar="REF...")],
     system: Annotated[
@@ -88,13 +88,14 @@ def score(
     for one in reports[0].scores:
         print(f"{one.name}  {one.signature}")
     print(f"bootstrap  {drawn}")
-    print(f"tokenisation  {options.tokenize}, {'words as they stand' if options.tokenize == NONE else 'by sacreBLEU'}")
+    words = "words of the files, unchanged" if options.tokenize == NONE else "by sacreBLEU"
+    print(f"tokenisation  {options.tokenize}, {words}")
 
 
 def _read(path: str) -> list[str]:
     lines = read_lines(path)
     if not lines:
-        raise FormatError(path, 0, "is empty; expected a sentence a line")
+        raise FormatError(path, 0, "is empty; expected one sentence per line")
     return lines
 
 

@@ -91,7 +91,7 @@ def translate(
     with shown_warnings():
         loaded = opening.open()
     if loaded.corrections is not None:
-        say(f"corrections: {len(loaded.corrections):,} hold")
+        say(f"corrections: {len(loaded.corrections):,} apply")
     if weights is not None:
         given_weights(weights)
     if document or (format is None and is_document(source)):

@@ -46,7 +46,7 @@ Dependencies = Annotated[Path | None, Dependency]
 class SourceFiles(Options):
     """Source sentences and their parses, which are the input of a translation."""
 
-    source: Text = option(None, "tokenised source sentences, one a line")
+    source: Text = option(None, "tokenised source sentences, one per line")
     source_trees: Trees = option(None, "parses of the source sentences")
     source_forests: Forests = option(None, "packed forests of the source sentences")
     source_dependencies: Dependencies = option(None, "dependencies of the source sentences")
@@ -96,7 +96,7 @@ class SourceFiles(Options):
 class Corpus(SourceFiles):
     """The files of a parallel corpus."""
 
-    target: Text = option(None, "tokenised target sentences, one a line")
+    target: Text = option(None, "tokenised target sentences, one per line")
     alignments: Links = option(None, "word alignments in Pharaoh's format, source-target")
     more_alignments: MoreLinks = option((), "further alignments of the same pairs: their rules are counted, too")
     alignment_weights: tuple[float, ...] = option(

@@ -42,7 +42,7 @@ def _check(names: list[str], task: Task, words: Collection[str], refuse: bool) -
     found = _read(files, words)
     wanted = found["source"].records
     if wanted == 0:
-        raise FormatError(str(files["source"]), 0, "is empty; expected a sentence a line")
+        raise FormatError(str(files["source"]), 0, "is empty; expected one sentence per line")
     for name, seen in found.items():
         path, one = files[name], _noun(name, files[name])
         hint = missing_hint(path) if is_parsed(name) else ""

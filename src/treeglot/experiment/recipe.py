@@ -305,7 +305,7 @@ def training_files(kind: Kind, given: Collection[str], own: Collection[str] = ()
             out.append(found[0])
     for name in own:
         if name not in out:
-            raise UsageError(f"a {kind.name} model makes no use of {name}")
+            raise UsageError(f"a {kind.name} model does not use {name}")
     files: dict[str, Any] = {name: Path() for name in out if not name.startswith(MORE_LINKS)}
     kind.check(Corpus(**files))
     return out

@@ -1,4 +1,4 @@
-"""Phrases and pseudo rules of a forest model, as Travatar's rules for the nodes of given forests."""
+"""Export the phrases and pseudo rules of a forest model as Travatar rules for the nodes of given forests."""
 
 from __future__ import annotations
 

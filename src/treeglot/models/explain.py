@@ -159,7 +159,7 @@ def _losses(model: Model, best: Hypothesis, other: Hypothesis) -> tuple[tuple[st
 
 
 def _missing(source: Sequence[str], target: Sequence[str], parts: Sequence[Part]) -> str:
-    """Return the rule that gives the target for the source, with a variable for each part.
+    """Return the rule that would translate the source into the target, with a variable for each part.
 
     >>> _missing(["das", "ist", "gut"], ["that", "is", "fine"], [Part((0, 1), (0, 1), "X")])
     '[X,1] ist gut ||| [X,1] is fine'

@@ -91,7 +91,7 @@ class Kind:
                 raise UsageError(f"a {self.name} model is trained with {wanted}; {has} was given")
         for name in given:
             if name not in known:
-                raise UsageError(f"a {self.name} model makes no use of {option_name(name)}")
+                raise UsageError(f"a {self.name} model does not use {option_name(name)}")
 
     def validate(self, options: Any) -> None:
         """Refuse invalid options before any work."""
@@ -122,7 +122,7 @@ class Kind:
         """Refuse a change of search options that the kind does not use."""
         for name in sorted(unused_options(self.matcher)):
             if (value := getattr(given, name)) != (kept := getattr(usual, name)):
-                problem = f"search.{name} is {json.dumps(value)}, which a {self.name} model makes no use of"
+                problem = f"search.{name} is {json.dumps(value)}, which a {self.name} model does not use"
                 raise UsageError(f"{problem}; expected {json.dumps(kept)}, as it was", ("search", name))
 
     def _refuse_unused_demand(self, options: Any) -> None:
@@ -130,7 +130,7 @@ class Kind:
         usual = self.options().demand
         for each in dataclasses.fields(usual):
             if (given := getattr(options.demand, each.name)) != getattr(usual, each.name):
-                problem = f"demand.{each.name} is {given!r}, which a model with a rule table makes no use of"
+                problem = f"demand.{each.name} is {given!r}, which a model with a rule table does not use"
                 raise UsageError(f"{problem}; expected on_demand=true (--on-demand)", ("demand", each.name))
 
     def extraction(self, options: Any) -> Any:

@@ -314,7 +314,7 @@ class Model:
         return made, changed
 
     def correction_of(self, rule: int | None) -> Correction | None:
-        """Return the correction that made a rule, or changed it last."""
+        """Return the last correction that added or changed a rule."""
         if rule is None or self.corrections is None:
             return None
         number = self.translator.table.origin(rule)[1]

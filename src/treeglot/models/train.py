@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
 TARGET, LINKED = "target.txt", "linked.txt"
 CLASSES = "classes"  # the language model over classes
-LM_WEIGHT = 0.1  # of a further language model, before tuning
+LM_WEIGHT = 0.1  # of another language model, before tuning
 
 
 def train(
@@ -192,7 +192,7 @@ def _dependency_models(kind: Kind, options: Any) -> DependencyModels:
 
 
 def _check_on_demand(place: Path, corpus: Corpus, engine: Engine | None, filter: PathLike | None, options: Any) -> None:
-    """Refuse what needs a rule table."""
+    """Raise an error if an option needs a rule table, which a model with rules on demand lacks."""
     asked = {"an engine": engine is not None, "a filter": filter is not None, "provenance": options.provenance}
     asked["a union of alignments"] = corpus.united
     for what, given in asked.items():

@@ -238,9 +238,10 @@ def load_parser(
 
 
 def join_parsers(grammars: Sequence[PathLike], directory: PathLike) -> GrammarParser:
-    """Copy the folders of grammars into one new folder, whose parser parses with all of them together.
+    """Copy several grammars into one new folder, and return the parser that uses all of them together.
 
-    Models and recipes take such a folder wherever they take a grammar. Refuses grammars that cannot parse together.
+    Models and recipes accept this folder wherever they accept a grammar. Grammars that cannot parse together are an
+    error.
     """
     first, *others = grammars
     parser = load_parser(first, also=others)

@@ -65,7 +65,7 @@ class RuleLearner:
         self.least = LeastProbabilities(table, *map(self.columns.get, PROBABILITIES))
 
     def rules(self, pair: Pair, **notes: str) -> list[LearntRule]:
-        """Return the rules of one pair, as corrections that add them. `notes` contains their author, date and group."""
+        """Return corrections that add the rules of one pair. `notes` contains their author, date and group."""
         text = self._extract(pair)
         table = self._small(text)
         rows = {name: _texts(buffers) for name, buffers in text.items()}

@@ -30,7 +30,7 @@ def to_dependency(tree: Tree, heads: HeadTable, style: HeadStyle = _TABLE) -> De
 
 
 def to_dependencies(trees: Iterable[Tree], heads: HeadTable, style: HeadStyle = _TABLE) -> list[Dependency]:
-    """Convert many trees like `to_dependency`, in the core and without the interpreter lock.
+    """Convert many trees like `to_dependency`. The core does this without the interpreter lock.
 
     >>> from treeglot.syntax import heads
     >>> trees = [Tree.parse("(IP (NP (PN 我)) (VP (VV 来) (AS 了)))"), Tree()]

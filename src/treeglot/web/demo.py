@@ -29,7 +29,7 @@ PARSER = ParserTraining(cycles=1, split_iterations=5, merge_iterations=3, smooth
 
 
 def demo_folder() -> Path:
-    """Return the folder for the models of this version."""
+    """Return the folder that caches the demo models of this version of Treeglot."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "treeglot" / f"demo-{treeglot.__version__}"
 

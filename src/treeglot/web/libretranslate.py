@@ -124,7 +124,7 @@ async def health(request: Request) -> Response:
 
 
 async def settings(request: Request) -> Response:
-    """`GET /frontend/settings`."""
+    """`GET /frontend/settings`: what LibreTranslate's own page asks before it starts."""
     service = asking.service_of(request)
     first = next(iter(service.shelf))
     return asking.Json(
