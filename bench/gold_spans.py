@@ -2,6 +2,7 @@
 
 python bench/gold_spans.py --of zh_pud-ud-test.conllu chn_grammar --of en_pud-ud-test.conllu eng_grammar
     [--characters TSCharacters.txt] [--json FILE]
+python bench/gold_spans.py --finest --of en_pud-ud-test.conllu eng_grammar,ptb-1
 
 A gold span has the words of a subtree: two or more, side by side, and fewer than the sentence. It is crossed if a
 constituent overlaps it and neither holds the other. It is found if a constituent has the same words. A flat tree
@@ -9,12 +10,16 @@ crosses nothing and finds nothing, so both shares count. The spans of a sentence
 no share can rise by failing. The first 250 sentences of at most 20 words are those of Egret's figures. The others are
 all sentences.
 
+Several grammars, with commas between them, parse together as with `treeglot parse --also`. They need
+--finest: their numbers of levels may differ.
+
 --characters is OpenCC's table of traditional and simplified characters: PUD is traditional, and the grammar is not.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -107,35 +112,36 @@ def load_characters(path: Path | None) -> dict[str, str]:
     return {row[0]: row[1].split()[0] for row in rows if len(row) == 2}
 
 
-PARSED = ("parsed", "coarser")  # the other ways give flat trees
+PARSED = ("parsed", "coarser", "fewer")  # the other ways give flat trees
 SHORT = (250, 20)  # sentences, and words of the longest
-PARSERS: tuple[tuple[int, Literal["rules", "spans"]], ...] = ((0, "rules"), (0, "spans"), (1, "rules"), (1, "spans"))
+CRITERIA: tuple[Literal["rules", "spans"], ...] = ("rules", "spans")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    help_of = "gold dependencies and the folder of a grammar; may be repeated"
-    parser.add_argument(
-        "--of", nargs=2, type=Path, action="append", required=True, metavar=("GOLD", "GRAMMAR"), help=help_of
-    )
+    help_of = "gold dependencies and the folder of a grammar, or several with commas; may be repeated"
+    parser.add_argument("--of", nargs=2, action="append", required=True, metavar=("GOLD", "GRAMMAR"), help=help_of)
     parser.add_argument("--characters", type=Path, metavar="FILE", help="OpenCC's TSCharacters.txt")
+    parser.add_argument("--finest", action="store_true", help="parse with the finest levels alone, not with 0 and 1")
     add_option(parser)
     arguments = parser.parse_args()
     columns = [column(name) for name in ("grammar", "level", "`criterion`", "sentences", "failures", "gold spans")]
     columns += [column("not crossed, %", 1), column("found, %", 1), column("CPU ms a sentence", 1)]
     rows = []
-    for path, grammar in arguments.of:
+    for path, names in arguments.of:
+        first, *also = map(Path, names.split(","))
+        called = ", ".join(one.name for one in (first, *also))
         for sentences, longest in (SHORT, (0, 0)):
-            gold, text = read_gold(path, load_characters(arguments.characters), sentences, longest)
-            for level, criterion in PARSERS:
-                grammar_parser = load_parser(grammar, ParsingOptions(criterion=criterion), level)
+            gold, text = read_gold(Path(path), load_characters(arguments.characters), sentences, longest)
+            for level, criterion in itertools.product((None,) if arguments.finest else (0, 1), CRITERIA):
+                grammar_parser = load_parser(first, ParsingOptions(criterion=criterion), level, also)
                 begin = time.process_time()
                 parses = list(grammar_parser.trees(text))
                 seconds = time.process_time() - begin
                 found = (constituent_spans(parse.value) if parse.status in PARSED else None for parse in parses)
                 one = shares(gold, found)
                 which = f"{len(text):,}" + (f", at most {longest} words" if longest else "")
-                rows.append([grammar.name, level, criterion, which, one.failures, one.spans])
+                rows.append([called, level, criterion, which, one.failures, one.spans])
                 rows[-1] += [100 * one.uncrossed, 100 * one.found, 1000 * seconds / len(text)]
                 print(*rows[-1], grammar_parser.summary(), sep="\t", flush=True)
     record(arguments.json, columns, rows)
