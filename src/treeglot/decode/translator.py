@@ -230,7 +230,7 @@ class Translator:
         return self._decoder.runners_up(of)
 
     def confidence(self, of: Translation) -> Confidence:
-        """Return how reliable a translation and its words are. If it has no k-best list, the list is searched for."""
+        """Return how reliable a translation and its words are. Compute its k-best list if it has none."""
         if self.judge is None:
             raise ValueError("the model has no confidence.json; expected `treeglot confidence` before")
         whole = len(of.hypotheses) >= LIST and len({h.text for h in of.hypotheses}) == len(of.hypotheses)

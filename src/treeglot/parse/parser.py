@@ -92,11 +92,11 @@ class Parsed(Generic[T]):
 class GrammarParser:
     """A parser with a split grammar: coarse-to-fine passes, then the max-rule criterion (Petrov and Klein 2007).
 
-    With `also`, several grammars parse together: trees have the greatest product of all their posteriors (Petrov 2010).
-    `lacking` names the labels in trees that a grammar lacks and another has, by the grammar's number from 1.
+    With `also`, several grammars parse together: a tree has the greatest product of their posteriors (Petrov 2010).
+    `lacking` maps a grammar's number, from 1, to the labels of trees that only other grammars have.
 
     `counts` has the number of sentences by result so far. `places` has the first few sentences of each result except
-    `parsed`, counted from 1. `cut` is the number of nodes of their forests that reached a limit.
+    `parsed`, counted from 1. `cut` counts the forest nodes that reached a limit.
     """
 
     grammar: SplitGrammar

@@ -28,7 +28,7 @@ def field(fields: asking.Fields, name: str) -> str:
 
 
 async def translate(request: Request) -> Response:
-    """`POST /translate`; with `langpair` it is Apertium's."""
+    """Answer `POST /translate`. A request with `langpair` goes to the Apertium interface."""
     fields = await asking.fields_of(request)
     if "langpair" in fields:
         return await apertium.answer(request, fields)

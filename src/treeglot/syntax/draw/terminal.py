@@ -94,7 +94,7 @@ class Canvas:
         joints[column] = joints.get(column, 0) | directions
 
     def text(self, row: int, column: int, text: str, role: Role) -> None:
-        """Write text from `column` on, over any line."""
+        """Write text starting at `column`. It overwrites any line there."""
         self._texts.setdefault(row, {})[column] = Piece(text, role)
 
     def lines(self) -> list[list[Piece]]:
