@@ -112,7 +112,7 @@ def load_characters(path: Path | None) -> dict[str, str]:
     return {row[0]: row[1].split()[0] for row in rows if len(row) == 2}
 
 
-PARSED = ("parsed", "coarser", "fewer")  # the other ways give flat trees
+PARSED = ("parsed", "narrowed", "coarser", "fewer")  # the other ways give flat trees
 SHORT = (250, 20)  # sentences, and words of the longest
 CRITERIA: tuple[Literal["rules", "spans"], ...] = ("rules", "spans")
 

@@ -37,8 +37,8 @@ BAD: list[Any] = [
 ]  # fmt: skip
 SKIPPED = {"new_aside", "remove_leftovers", "write_sections", "Ending"}  # they touch files and signals
 GROWS = {"split"}  # each call makes a grammar eight times as large
-DTYPES = {"uint8": np.uint8, "int8": np.int8, "uint32": np.uint32, "int32": np.int32, "uint64": np.uint64,
-          "float32": np.float32, "float64": np.float64}  # fmt: skip
+DTYPES = {"uint8": np.uint8, "int8": np.int8, "uint32": np.uint32, "int32": np.int32, "int64": np.int64,
+          "uint64": np.uint64, "float32": np.float32, "float64": np.float64}  # fmt: skip
 HEADS = "%default first\nS = first VP\n"
 TEXTS = [
     "a", "a b", "das haus", "X", "NP", "u v u", "(S (NP a) (VP b))", "0-0 1-1", "tropical", "log", HEADS,

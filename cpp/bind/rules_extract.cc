@@ -266,6 +266,7 @@ void bind_rule_scores(nb::module_& m) {
            "Adds rows: target sides, and the first row with the same source side, count, occurrences, left-hand side "
            "and variables.")
       .def_prop_ro("bytes", guarded(&RuleScores::bytes), "Memory in use.")
+      .def_prop_ro("waiting", guarded(&RuleScores::waiting), "Rows that were added and not scored.")
       .def("finish", guarded(&RuleScores::finish), "All rows were added.")
       .def("score", guarded([](RuleScores& s, const Counts& counts) {
              ScoredRules found = without_gil([&] { return s.score(kCounts(counts)); });

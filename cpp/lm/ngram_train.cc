@@ -234,6 +234,7 @@ void NgramTrainer::finish_spilled(const std::string& name, NgramSink& sink, cons
   if (!words_.empty()) spill();
   words_ = std::vector<Symbol>();
   report_.runs = runs_->size();
+  if (report_.runs == 0) fail_counts(name, report_, 0);  // a block was taken, and its run was refused
   progress("merging", 0, report_.runs);
   SpilledCounts counts = [&] {
     const auto stream = runs_->merge();

@@ -89,6 +89,11 @@ LexicalTable::LexicalTable(std::vector<LinkCount> counts) {
 }
 
 LexicalTable::LexicalTable(std::span<const LexicalEntry> entries) : entries_(entries.begin(), entries.end()) {
+  const auto empty = [](const LexicalEntry& entry) { return key_of(entry.source, entry.target) == kNoKey; };
+  if (const auto found = std::ranges::find_if(entries_, empty); found != entries_.end()) {
+    throw std::invalid_argument("entry " + std::to_string(found - entries_.begin()) +
+                                " is of no word on both sides; expected a word on one of them");
+  }
   fill_slots();
 }
 

@@ -58,6 +58,7 @@ std::uint32_t RuleScores::number_of(std::string_view target, bool phrase, std::u
 }
 
 void RuleScores::add(const Codes& targets, const CountsOfRules& rows) {
+  if (begins_.empty() || next_ > 0) throw std::invalid_argument("rows were finished; expected no more of them");
   check(rows);
   const std::size_t size = rows.count.size();
   if (targets.rows() != size) throw std::invalid_argument("there must be as many target sides as counts");
@@ -165,7 +166,7 @@ void RuleScores::score_source(const CountsOfRules& rows, std::size_t begin, std:
 ScoredRules RuleScores::score(const CountsOfRules& rows) {
   check(rows);
   const std::size_t size = rows.count.size();
-  if (size > target_of_row_.size() - next_) throw std::invalid_argument("there are more rows than were added");
+  if (size > waiting()) throw std::invalid_argument("there are more rows than were added");
   ScoredRules out;
   out.kept.reserve(size);
   out.target_given_source.reserve(size);

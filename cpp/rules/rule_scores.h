@@ -54,6 +54,7 @@ class RuleScores : public Exclusive {
   std::size_t bytes() const;  // of memory
   // After the last row: forgets what target sides look like.
   void finish();
+  std::size_t waiting() const { return target_of_row_.size() - next_; }  // rows that were added and not scored
   // The rows in the same order; all rows of a source side come at once.
   ScoredRules score(const CountsOfRules& rows);
 

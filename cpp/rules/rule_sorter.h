@@ -35,13 +35,19 @@ class RuleSorter {
   const std::string& folder() const { return folder_; }
 
   // Calls take(source, records, number) for all source sides in the order of their symbols; one that begins another
-  // comes before it. Records have the order in which they were added. To be called once; the sorter is empty then.
+  // comes before it. Records have the order in which they were added. To be called once; the sorter is empty then, also
+  // if take() throws.
   template <class Take>
   void merge(const Take& take) {
-    if (in_files()) {
-      merge_files(take);
-    } else {
-      merge_buckets(take);
+    try {
+      if (in_files()) {
+        merge_files(take);
+      } else {
+        merge_buckets(take);
+      }
+    } catch (...) {
+      clear();
+      throw;
     }
     clear();
   }

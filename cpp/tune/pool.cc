@@ -69,11 +69,9 @@ Pool::Pool(std::span<const std::uint32_t> first_hypothesis, SparseRows rows, std
     for (std::uint32_t h = begin(sentence); h < end(sentence); ++h) check_features(sentence, h);
   if (features <= kMostColumns) {
     columns_.resize(features * rows.size());
-    for (std::size_t sentence = 0; sentence < sentences(); ++sentence) {
-      for (std::uint32_t h = begin(sentence); h < end(sentence); ++h) {
-        for (std::uint64_t i = rows.first[h]; i < rows.first[h + 1]; ++i)
-          columns_[column(sentence, rows.features[i]) + h - begin(sentence)] = rows.values[i];
-      }
+    for (std::size_t h = 0; h < rows.size(); ++h) {
+      for (std::uint64_t i = rows.first[h]; i < rows.first[h + 1]; ++i)
+        columns_[rows.features[i] * rows.size() + h] = rows.values[i];
     }
   }
 }

@@ -2495,6 +2495,10 @@ class RuleScores:
     def bytes(self) -> int:
         """Memory in use."""
 
+    @property
+    def waiting(self) -> int:
+        """Rows that were added and not scored."""
+
     def finish(self) -> None:
         """All rows were added."""
 

@@ -33,7 +33,7 @@ row = st.tuples(
     st.sampled_from([b"0", b"1", b"2"]),
     st.sampled_from([b"P", b"Q"]),
     st.integers(1, 3 * UNIT),
-    st.integers(1, 7),
+    st.one_of(st.integers(1, 7), st.sampled_from([10, 11, 30, 31, 100, 101])),
 )
 options = st.builds(
     ScoreOptions,
@@ -235,9 +235,14 @@ def test_rows_that_were_not_added():
         found.add(sides, (*one[:4], np.zeros(2, np.uint8)))
     with pytest.raises(ValueError, match="as many target sides as counts"):
         found.add((np.array([0, 1, 1], np.int32), sides[1]), one)
+    assert found.waiting == 1
     found.finish()
+    with pytest.raises(ValueError, match="rows were finished; expected no more"):
+        found.add(sides, one)
     with pytest.raises(ValueError, match="rows differ from those that were added"):
         found.score((*one[:3], one[3] + 1, one[4]))
+    found.score(one)
+    assert found.waiting == 0
     with pytest.raises(ValueError, match="by factors or by discounts"):
         RuleScores(**given | {"factors": [1.0], "discounts": [1.0]}, roots=False)
 

@@ -161,6 +161,9 @@ def test_of_more_states_than_the_first_pass_may_keep_the_best_stay(
     kept = [distance[i, j, names[state]] for i, j, state in some]
     left_out = [distance[i, j, names[state]] for i, j, state in every if (i, j, state) not in set(some)]
     assert set(some) <= set(every)
+    # Of the `most` best, all stay but those as far as the last of them.
+    last = sorted(distance[i, j, names[state]] for i, j, state in every)[most - 1]
+    assert all(d > last - 1e-3 for d in left_out)
     assert len(some) <= max(most, sum(d < 1.001 for d in distance.values()))
     assert all(d > 0.999 for d in left_out)
     far = [d for d in kept if d > 1.001]

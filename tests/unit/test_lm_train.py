@@ -355,6 +355,9 @@ def test_all_runs_must_come_back(tmp_path: Path) -> None:
     trainer, _, run = block_of(2, "a b", "b b a", "a b")
     with pytest.raises(OSError, match="No such file"):
         trainer.add_run(str(tmp_path / "none"))
+    with pytest.raises(FormatError, match="text: has 10 words and ends of lines, but 0 were counted"):
+        trainer.estimate("text", None)
+    trainer, _, run = block_of(2, "a b", "b b a", "a b")
     (tmp_path / "run").write_bytes(run[:-16])
     trainer.add_run(str(tmp_path / "run"))
     with pytest.raises(

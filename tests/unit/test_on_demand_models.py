@@ -285,7 +285,7 @@ def test_commands_that_need_a_table_are_refused(
         (*out, "--filter", str(folder / "first/zh.txt")): "a filter was asked for and needs a rule table",
         (*out, "--set", "compile.shapes=true"): "compile.shapes is True; expected False for rules on demand",
         ("train", "c2d", *files, "-o", str(tmp_path / "model"), "--on-demand"): "of kind c2d cannot find its rules",
-        (*out[:-1], "--set", "demand.samples=5"): "demand.samples is 5, which a model with a rule table makes no use",
+        (*out[:-1], "--set", "demand.samples=5"): "demand.samples is 5, which a model with a rule table does not use",
     }
     for command, problem in wanted.items():
         assert main(list(command)) != 0

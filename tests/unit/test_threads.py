@@ -181,6 +181,22 @@ def test_an_extractor_and_its_tally() -> None:
     assert all(np.array_equal(x, y) for x, y in zip(rows[4:], expected[4:], strict=True))
 
 
+def test_scores_of_rules() -> None:
+    scores = _core.RuleScores(
+        factors=[], discounts=[], rules=0.0, least=1, least_gappy=1, targets_per_source=0, roots=False, apart=False
+    )
+    dtypes = (np.int64, np.float64, np.uint32, np.uint32, np.uint8)
+
+    def add(i: int) -> int:
+        if i % 3 == 0:
+            return scores.bytes and 0
+        scores.add((np.array([0, 1], np.int32), np.array([i % 50], np.int8)), tuple(np.ones(1, d) for d in dtypes))
+        return 1
+
+    found, _ = together(add)
+    assert scores.waiting == sum(found) > 0
+
+
 def test_banks_of_parses() -> None:
     forests, dependencies = _core.ForestBank(1.0), _core.DependencyBank()
     forest, dependency = ParseForest.from_tree(Tree.parse(TREE)), Dependency(WORDS, [1, -1, 1])

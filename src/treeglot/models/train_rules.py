@@ -68,8 +68,8 @@ def make_rules(job: RulesJob, given: Iterable[Pair]) -> int:
     )
     if job.engine is None and extraction.facts["parts"] > 1:
         extraction = add_up(extraction, job.threads)
-    # Many scored rules stream out of the database, which keeps its memory while the table grows. Few are read to their
-    # end first.
+    # Many scored rules stream out of the scorer, which keeps its memory while the table grows. Few leave a database
+    # before the table grows.
     stream = extraction.facts["parts"] > 1 or extraction.facts["rows"] * SCORED_BYTES > job.memory // 4
     compiling = job.memory // 4 if stream else job.memory * 3 // 4
     scoring = job.memory - compiling if stream else job.memory

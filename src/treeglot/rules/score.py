@@ -62,9 +62,9 @@ def make_tables(
     The compiled table is built from the codes of rules, so their text is written but never parsed. Frequent words are
     known only after all rules are scored, so compiling with them reads the rule table. With `keep`, both tables contain
     only rules whose source sides it keeps, with their scores among all rules. Compiling takes about `memory` bytes; the
-    rest goes to disk. With `stream`, the engine keeps its memory while it compiles. Otherwise, all scores are read
-    first; they take few bytes per rule. With `machines`, tasks compile a large table in shards from the rule table.
-    They must see the folder of both.
+    rest goes to disk. With `stream`, scores are compiled while they are read, and the engine keeps its memory.
+    Otherwise, the scores of a database are read first; they take few bytes per rule. With `machines`, tasks compile a
+    large table in shards from the rule table. They must see the folder of both.
     """
     sharded = machines if extraction.facts["rows"] > table_shards.SHARD else None
     if compiling.words or sharded is not None:

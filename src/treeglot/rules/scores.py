@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treeglot._core import RuleScores
+from treeglot.base.errors import FormatError
 from treeglot.base.later import Later
 from treeglot.base.machine import give_back
 from treeglot.rules.columns import buffers_of, reading
@@ -38,6 +39,8 @@ def score_counts(extraction: Extraction, options: ScoreOptions, engine: DuckDB) 
     for batch in _batches(extraction.files, ["target", *GIVEN]):
         scores.add(buffers_of(batch["target"]), _given(batch))
         if scores.bytes > engine.memory // 2:
+            del scores
+            give_back()  # the database needs the memory
             return None
     scores.finish()
     give_back()  # what target sides look like
@@ -82,6 +85,10 @@ def _scored(extraction: Extraction, scores: RuleScores) -> Iterator[pa.RecordBat
         columns["p_source_given_target"] = pa.array(source_given_target)
         root = pa.array(given_root) if extraction.facts["roots"] else pa.nulls(len(kept), pa.float32())
         yield pa.RecordBatch.from_pydict(columns | {"p_rule_given_root": root})
+    if scores.waiting:
+        raise FormatError(
+            str(extraction.files[-1]), 0, f"lacks {scores.waiting} rows that it had before; expected the same file"
+        )
 
 
 def _bins(occurrences: npt.NDArray[np.uint32]) -> pa.Array:
