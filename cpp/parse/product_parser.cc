@@ -34,6 +34,13 @@ struct ShownLabels {
   }
 };
 
+// Of several grammars' parses, the one that says most of what was missed.
+ParseStatus worst_parse(const std::vector<ParseStatus>& each) {
+  for (const ParseStatus status : {ParseStatus::coarser, ParseStatus::narrowed})
+    if (std::ranges::find(each, status) != each.end()) return status;
+  return ParseStatus::parsed;
+}
+
 std::string named(const std::set<std::string_view>& labels) {
   std::string out;
   std::size_t shown = 0;
@@ -135,10 +142,7 @@ ParsedForest ProductParser::join(std::span<const std::string_view> words, const 
     if (product.outcome == Outcome::too_large) reached = ParseStatus::too_large;
   }
   if (out.forest.parsed()) {
-    out.status = ParseStatus::parsed;
-    for (const ParseStatus status : {ParseStatus::narrowed, ParseStatus::coarser})
-      if (std::ranges::find(out.each, status) != out.each.end()) out.status = status;
-    if (beliefs.size() < parsers_.size()) out.status = ParseStatus::fewer;
+    out.status = beliefs.size() < parsers_.size() ? ParseStatus::fewer : worst_parse(out.each);
     out.log_probability = sum / static_cast<double>(beliefs.size());
     return out;
   }

@@ -82,17 +82,20 @@ void RuleScores::add(const Codes& targets, const CountsOfRules& rows) {
     }
     if (step < 3 * kLookAhead) continue;
     const std::size_t row = step - 3 * kLookAhead;
-    const std::uint32_t number = number_of(targets[row], phrase(row), kept(row));
-    target_of_row_.push_back(number);
-    counts_[number] += rows.count[row];
-    if (!lost_rules_.empty()) {
-      lost_rules_[2 * number] += lost(rows.count[row], rows.occurrences[row]);
-      lost_rules_[2 * number + 1] += 1;
-    }
-    if (!scoring_.roots) continue;
-    if (rows.lhs[row] >= roots_.size()) roots_.resize(std::size_t{rows.lhs[row]} + 1, 0);
-    roots_[rows.lhs[row]] += rows.count[row];
+    add_row(rows, row, number_of(targets[row], phrase(row), kept(row)));
   }
+}
+
+void RuleScores::add_row(const CountsOfRules& rows, std::size_t row, std::uint32_t target) {
+  target_of_row_.push_back(target);
+  counts_[target] += rows.count[row];
+  if (!lost_rules_.empty()) {
+    lost_rules_[2 * target] += lost(rows.count[row], rows.occurrences[row]);
+    lost_rules_[2 * target + 1] += 1;
+  }
+  if (!scoring_.roots) return;
+  if (rows.lhs[row] >= roots_.size()) roots_.resize(std::size_t{rows.lhs[row]} + 1, 0);
+  roots_[rows.lhs[row]] += rows.count[row];
 }
 
 std::size_t RuleScores::bytes() const {

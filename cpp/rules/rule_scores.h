@@ -67,6 +67,7 @@ class RuleScores : public Exclusive {
   void check(const CountsOfRules& rows) const;
   Sum target(std::uint32_t number) const;
   std::uint32_t number_of(std::string_view target, bool phrase, std::uint64_t hash);
+  void add_row(const CountsOfRules& rows, std::size_t row, std::uint32_t target);
   double factor(std::uint32_t occurrences) const;
   double lost(double count, std::uint32_t occurrences) const;
   void score_source(const CountsOfRules& rows, std::size_t begin, std::size_t end, ScoredRules& out);
