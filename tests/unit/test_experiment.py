@@ -255,6 +255,10 @@ def test_recipes_that_are_refused(tmp_path: Path, change: tuple[str, str], probl
         load_recipe(recipe)
 
 
+COMBINED = """[[combination]]
+name = "both"
+systems = ["hiero", "c2d"]
+"""
 TREES = "options = { search = { pop_limit = 20 } }\ntune"  # of the second system
 
 
@@ -289,6 +293,14 @@ TREES = "options = { search = { pop_limit = 20 } }\ntune"  # of the second syste
         ("search = { pop_limit = 20 }", 'compile = { features = ["cuont"] }', 25,
          "system 'hiero': compile.features: unknown column 'cuont'; did you mean 'count'?"),
         ("[dev]", "alignments = 'a.align'\n[align]\nmethod = 'x'\n[dev]", 10, "align: unknown aligner 'x'; known: "),
+        ("[lm]", "[neural]\nhidden = 20\n[lm]", 17, "neural: hidden is 20; expected a multiple of 16"),
+        ("[lm]", "[neural]\nheads = true\n[lm]", 17, "neural.heads is true, and not all kinds can use such a network"),
+        ("[lm]", "[neural_lexical]\nparse = true\n[lm]", 17, "neural_lexical.parse is true, and not all kinds can"),
+        ("[lm]", "[neural]\nlexical = true\n[lm]", 17, "neural.lexical is true; expected a table [neural_lexical]"),
+        ("[lm]", COMBINED.replace('"c2d"', '"c2x"') + "[lm]", 18, "combination 'both': unknown system 'c2x'"),
+        ("[lm]", COMBINED.replace(', "c2d"', "") + "[lm]", 18, "combination[0]: systems has 1; expected two systems"),
+        ("[lm]", COMBINED.replace('"c2d"', '"hiero"') + "[lm]", 18, "combination[0]: systems names 'hiero' twice"),
+        ("[lm]", COMBINED.replace('"both"', '"c2d"') + "[lm]", 17, "there are two systems 'c2d'"),
         ('source_forests = "test.zh.forest.jsonl"\n', "", 25, "system 'c2d': a c2d model translates source_forests or "
          "source_trees; [test.one] has none"),
     ],
@@ -459,6 +471,66 @@ def test_a_recipe_with_two_language_models(corpus: Path, tmp_path: Path) -> None
     assert "lm" not in changed
 
 
+NETWORK = """[neural]
+embedding = 16
+hidden = 16
+epochs = 1
+[neural_lexical]
+embedding = 16
+hidden = 16
+epochs = 1
+"""
+
+
+def test_all_systems_share_networks_and_are_combined(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe, work = tmp_path / "recipe.toml", tmp_path / "work"
+    recipe.write_text(RECIPE.replace("[corpus]", "seeds = [1, 2]\n[corpus]", 1) + NETWORK + COMBINED)
+    run = ["run", str(recipe), "--data", str(corpus), "--work", str(work), "--threads", "2"]
+    assert main(run) == 0
+    assert "both combines hiero, c2d" in capsys.readouterr().out
+    pipeline = Pipeline(steps_of(load_recipe(recipe, corpus)), work)
+    folders = {planned.step.name: planned.folder for planned in pipeline.plan()}
+    for name, feature in (("neural", "neural"), ("neural_lexical", "neural_lexical")):
+        network = (folders[f"network {name}"] / f"{name}.bin").read_bytes()
+        for system in ("hiero", "c2d"):
+            model = load(work / "models" / system)
+            assert (work / "models" / system / f"{name}.bin").read_bytes() == network
+            assert model.weights[feature] != 0
+    systems = [f"{name}={work}/models/{name}={corpus}/test.zh" for name in ("hiero", "c2d")]
+    systems[1] += ".forest.jsonl"
+    assert main(["combine", *systems, "-o", str(tmp_path / "by-hand")]) == 0
+    combined = [(folders[f"combine both one{ending}"] / "output.txt").read_bytes() for ending in ("", " seed 2")]
+    assert combined[0] == (tmp_path / "by-hand").read_bytes()
+    assert combined[0] != combined[1]  # hiero has other weights there; c2d is not tuned
+    report = json.loads((work / "report.json").read_text())
+    assert report["combinations"] == [{"name": "both", "systems": ["hiero", "c2d"]}]
+    row = report["tests"]["one"]["scores"][2]
+    assert (row["system"], len(row["tunings"]["BLEU"]["scores"])) == ("both", 2)
+    html = (work / "report.html").read_text()
+    data = json.loads(html.split(" DATA = ")[1].split(";</script>")[0])
+    assert data["tests"]["one"]["outputs"]["both"] == combined[0].decode().splitlines()
+    capsys.readouterr()
+    assert main([*run, "--systems", "hiero", "--plan"]) == 0
+    assert "combine" not in capsys.readouterr().out
+
+
+def test_a_system_has_no_second_network(tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(RECIPE.replace("pop_limit = 20 } }", "pop_limit = 20 }, neural = true }", 1) + NETWORK)
+    problem = "system 'hiero': options.neural is true, and all systems have the network of [neural]; expected one of"
+    with pytest.raises(FormatError, match=re.escape(problem)):
+        load_recipe(recipe)
+
+
+def test_no_combination_of_raw_text(tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(RECIPE + COMBINED + "[text]\nlanguages = 'zh-en'\n")
+    with pytest.raises(FormatError, match=re.escape("the files of [text] are raw; expected text.tokenised = true")):
+        load_recipe(recipe)
+
+
 def test_no_other_option_of_a_recipe_is_a_file() -> None:
     """A file in an option must be an input of its step, as an aligner's lexicon is; else its name alone would count."""
     tuners: list[Any] = [METHODS[name] for name in METHODS]
@@ -504,6 +576,16 @@ def test_the_recipe_of_phrases_over_all_spans_changes_nothing_else() -> None:
         assert {systems[name].kind for name in (kind, f"{kind}-all")} == {kind}
         assert systems[f"{kind}-all"].options == systems[kind].options | wanted
     assert {"tune c2d-all seed 3", "tune c2s-all seed 3"} <= {step.name for step in steps_of(recipe)}
+
+
+def test_the_recipe_with_a_network_combines_its_systems() -> None:
+    recipe = load_recipe(Path(__file__).parents[2] / "recipes/zh-en-network.toml")
+    steps = {step.name: step for step in steps_of(recipe)}
+    systems = [system.name for system in recipe.system]
+    assert all("network neural" in steps[f"train {name}"].inputs for name in systems)
+    [combined] = recipe.combination
+    assert set(combined.systems) < set(systems)
+    assert {"combine combined test", "combine combined test seed 3"} <= set(steps)
 
 
 def test_the_recipe_of_compounds_is_well_formed() -> None:

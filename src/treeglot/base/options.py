@@ -305,12 +305,16 @@ def options_table(schema: Callable[..., Any]) -> str:
     """
     rows = ["| option | value | default | |", "|---|---|---|---|"]
     for o in options_of(schema):
-        default = "required" if o.default is REQUIRED else _shown(o.default)
+        default = "required" if o.default is REQUIRED else _shown({} if _is_table(o.default) else o.default)
         value = ", ".join(filter(None, (wanted(o.type), o.range.words())))
         cells = (value, default, o.described().replace("|", "\\|").replace("<", "&lt;"))
         if o.help:
             rows.append(f"| `{o.name}` | {' | '.join(cells)} |")
     return "\n".join(rows)
+
+
+def _is_table(value: Any) -> bool:
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:

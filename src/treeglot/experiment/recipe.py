@@ -27,11 +27,13 @@ from treeglot.base.options import (
 )
 from treeglot.corpus import Corpus
 from treeglot.corpus.files import MORE_LINKS, SourceFiles
+from treeglot.decode.consensus import ConsensusOptions
 from treeglot.experiment.text import TextRecipe
 from treeglot.lm.train import HIGHEST_ORDER
 from treeglot.models import Kind
 from treeglot.models.folder import check_lm_names
 from treeglot.models.kinds import find_kind
+from treeglot.neural.options import JointOptions
 from treeglot.parse.adapters import ADAPTERS
 from treeglot.parse.train import MOST_CYCLES
 from treeglot.tune import LoopOptions
@@ -141,6 +143,25 @@ class System(Options):
 
 
 @dataclass(frozen=True)
+class CombinedSystems(Options):
+    """Several systems of a recipe, combined by the consensus of their k-best lists (`treeglot combine`)."""
+
+    name: str = required("its name in tables and folders")
+    systems: tuple[str, ...] = required("the names of the combined systems, two or more")
+    size: int = option(200, "hypotheses of a sentence from each system", least=1)
+    options: ConsensusOptions = option(ConsensusOptions(), "options of the consensus (docs/decoding.md)")
+
+    def __post_init__(self) -> None:
+        """Refuse a single system, and a system that is named twice."""
+        super().__post_init__()
+        if len(self.systems) < 2:
+            raise UsageError(f"systems has {len(self.systems)}; expected two systems or more", ("systems",))
+        for place, name in enumerate(self.systems):
+            if name in self.systems[:place]:
+                raise UsageError(f"systems names {name!r} twice; expected different systems", ("systems",))
+
+
+@dataclass(frozen=True)
 class Recipe(Options):
     """An experiment."""
 
@@ -156,8 +177,11 @@ class Recipe(Options):
     parser: ParserSettings | None = option(None, "a parser of the source language")
     target_parser: ParserSettings | None = option(None, "a parser of the target language, for the training corpus")
     lm: LmSettings = option(LmSettings(), "the n-gram model")
+    neural: JointOptions | None = option(None, "a neural joint model that all systems have; without it, none")
+    neural_lexical: JointOptions | None = option(None, "a lexical network that all systems have; without it, none")
     tune: TuneSettings = option(TuneSettings(), "how weights are tuned")
     seeds: tuple[int, ...] = option((), "seeds of tuning, instead of the one in tune; the report compares the means")
+    combination: tuple[CombinedSystems, ...] = option((), "systems that are also combined")
 
     def __post_init__(self) -> None:
         """Refuse a corpus without text, duplicate names, and a baseline that is not a system."""
@@ -170,15 +194,19 @@ class Recipe(Options):
         names = [system.name for system in self.system]
         if not names:
             raise UsageError("there is no system; expected at least one [[system]]")
-        for place, name in enumerate(names):
-            if name in names[:place]:
-                raise UsageError(f"there are two systems {name!r}", ("system", place, "name"))
+        both = [("system", place, name) for place, name in enumerate(names)]
+        both += [("combination", place, one.name) for place, one in enumerate(self.combination)]
+        for number, (part, place, name) in enumerate(both):
+            if any(name == other for _, _, other in both[:number]):
+                raise UsageError(f"there are two systems {name!r}", (part, place, "name"))
             if not _is_name(name):
                 problem = f"{name!r} is no name of a system; expected letters, digits, -, _, + and ."
-                raise UsageError(problem, ("system", place, "name"))
+                raise UsageError(problem, (part, place, "name"))
             if name == "reference":  # inputs of steps that begin so are references
                 problem = "a system is called 'reference', as the references of test sets are; expected another name"
-                raise UsageError(problem, ("system", place, "name"))
+                raise UsageError(problem, (part, place, "name"))
+        self._check_combinations(names)
+        self._check_networks()
         for name in self.test:
             if re.search(r" seed \d+$", name):
                 problem = f"the test set {name!r} ends as the steps of a seed do; expected a name without ' seed N'"
@@ -192,6 +220,39 @@ class Recipe(Options):
             tuned = [s.name for s in self.system if self.tuner(s).method != "none"]
             if tuned:
                 raise UsageError(f"there is no [dev] to tune {tuned[0]!r} on; expected one, or tune method 'none'")
+
+    def _check_combinations(self, names: Sequence[str]) -> None:
+        """Refuse combinations of unknown systems, and of text that must be joined from words."""
+        for place, one in enumerate(self.combination):
+            for name in one.systems:
+                if name not in names:
+                    problem = f"combination {one.name!r}: {unknown('system', name, names)}"
+                    raise UsageError(problem, ("combination", place, "systems"))
+        if self.combination and self.raw:
+            problem = "combinations are of words, and the files of [text] are raw; expected text.tokenised = true"
+            raise UsageError(problem, ("combination", 0, "name"))
+
+    def _check_networks(self) -> None:
+        """Refuse networks that not all systems can have."""
+        for name, network in (("neural", self.neural), ("neural_lexical", self.neural_lexical)):
+            for option_name in ("heads", "parse") if network is not None else ():
+                if getattr(network, option_name):
+                    problem = f"{name}.{option_name} is true, and not all kinds can use such a network"
+                    raise UsageError(f"{problem}; expected it in options.network of a system", (name, option_name))
+        if self.neural is not None and self.neural.lexical:
+            raise UsageError("neural.lexical is true; expected a table [neural_lexical]", ("neural", "lexical"))
+        for place, system in enumerate(self.system):
+            for name in self.networks:
+                if system.options.get(name):
+                    problem = f"system {system.name!r}: options.{name} is true, and all systems have the network of"
+                    raise UsageError(f"{problem} [{name}]; expected one of the two", ("system", place, "options", name))
+
+    @property
+    def networks(self) -> dict[str, JointOptions]:
+        """The networks that all systems have, by the names of their tables."""
+        lexical = self.neural_lexical and dataclasses.replace(self.neural_lexical, lexical=True)
+        both = {"neural": self.neural, "neural_lexical": lexical}
+        return {name: network for name, network in both.items() if network is not None}
 
     def tuner(self, system: System, place: int = 0) -> TuneSettings:
         """Return the tuner settings of a system, with the seed at this place of `seeds`."""
@@ -210,14 +271,15 @@ class Recipe(Options):
 
 
 def narrowed(recipe: Recipe, systems: Collection[str], seeds: Sequence[int]) -> Recipe:
-    """Return the recipe with only these systems, the baseline and these seeds. None keeps all."""
+    """Return the recipe with only these systems, the baseline, their combinations and these seeds. None keeps all."""
     names = [system.name for system in recipe.system]
     for name in systems:
         if name not in names:
             raise UsageError(unknown("system", name, names))
     wanted = {*systems, recipe.baseline or names[0]} if systems else {*names}
     kept = tuple(system for system in recipe.system if system.name in wanted)
-    return dataclasses.replace(recipe, system=kept, seeds=tuple(seeds) or recipe.seeds)
+    combined = tuple(one for one in recipe.combination if wanted.issuperset(one.systems))
+    return dataclasses.replace(recipe, system=kept, combination=combined, seeds=tuple(seeds) or recipe.seeds)
 
 
 def _is_name(text: str) -> bool:

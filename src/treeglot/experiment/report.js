@@ -22,7 +22,7 @@ const label = (x, y, text, anchor = 'start', style = '') =>
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#5a5a5a', '#8250df', '#bf3989', '#116329'];
 const main = document.querySelector('main');
 const timings = typeof TIMINGS === 'undefined' ? {steps: {}} : TIMINGS;
-const names = DATA.systems.map(system => system.name);
+const names = [...DATA.systems, ...DATA.combinations].map(system => system.name);
 const colour = name => COLOURS[names.indexOf(name) % COLOURS.length];
 
 const section = title => main.append(make('h2', {}, title));
@@ -53,7 +53,7 @@ function table(heads, rows, classes = () => '') {
 }
 
 function legend() {
-  return make('p', {}, ...names.map(name =>
+  return make('p', {}, ...DATA.systems.map(({name}) =>
     make('span', {class: 'key'}, make('i', {style: `background:${colour(name)}`}), name)));
 }
 
@@ -189,6 +189,8 @@ async function unpack(block) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'))).json();
 }
 async function explanation(data, name, number) {
+  const combined = DATA.combinations.find(one => one.name === name);
+  if (combined) return `The lists of these systems agree on this text: ${combined.systems.join(', ')}.`;
   const block = data.drawn[Math.floor(number / BLOCK)];
   if (block && !unpacked.has(block)) unpacked.set(block, unpack(block));
   const drawings = block && (await unpacked.get(block))[number % BLOCK];
@@ -272,6 +274,10 @@ const different = DATA.systems.filter(system => system.unlike.length);
 if (different.length) {
   section(`Not comparable with ${DATA.baseline}`);
   main.append(make('ul', {}, ...different.map(system => make('li', {}, `${system.name}: ${system.unlike.join('; ')}`))));
+}
+if (DATA.combinations.length) {
+  section('Combinations');
+  main.append(make('ul', {}, ...DATA.combinations.map(one => make('li', {}, `${one.name}: ${one.systems.join(', ')}`))));
 }
 section('Systems and their rules');
 main.append(rules());

@@ -43,6 +43,9 @@ def report_step(recipe: Recipe) -> Step:
             inputs[f"tuning {system.name}"] = Output(f"tune {system.name}")
         for test in recipe.test:
             inputs[f"output {system.name} {test}"] = Output(f"translate {system.name} {test}")
+    for one in recipe.combination:
+        for test in recipe.test:
+            inputs[f"output {one.name} {test}"] = Output(f"combine {one.name} {test}", "output.txt")
     for name, test_set in recipe.test.items():
         inputs[f"scores {name}"] = Output(f"score {name}", "scores.json")
         inputs |= {f"reference {name} {n}": path for n, path in enumerate(test_set.references)}
@@ -51,6 +54,7 @@ def report_step(recipe: Recipe) -> Step:
         "baseline": recipe.baseline or recipe.system[0].name,
         "lowercase": recipe.lowercase,
         "systems": [[system.name, system.kind] for system in recipe.system],
+        "combinations": [[one.name, *one.systems] for one in recipe.combination],
         "tests": list(recipe.test),
         "seeds": list(recipe.seeds),
         "unlike": {system.name: unlike(recipe, system) for system in recipe.system},
@@ -79,6 +83,7 @@ def _report(recipe: Recipe, task: Task) -> None:
         "signature": f"treeglot {treeglot.__version__}",
         "seeds": list(recipe.seeds),
         "systems": [_system(recipe, system, task) for system in recipe.system],
+        "combinations": [{"name": one.name, "systems": list(one.systems)} for one in recipe.combination],
         "tests": {name: _test(recipe, name, task) for name in recipe.test},
     }
     figures = data | {"tests": {name: {"scores": test["scores"]} for name, test in data["tests"].items()}}
@@ -179,7 +184,9 @@ def _test(recipe: Recipe, test: str, task: Task) -> dict[str, Any]:
         drawn.append([parse_value(line, str(drawings), n) for n, line in _numbered(drawings)])
         sources = sources or [entry["source"] for entry in entries]
         outputs[system.name] = [entry["text"] for entry in entries]
-        judged[system.name] = bleu.scores(prepared.statistics(outputs[system.name])).round(1).tolist()
+    outputs |= {one.name: read_lines(task.inputs[f"output {one.name} {test}"]) for one in recipe.combination}
+    for name, texts in outputs.items():
+        judged[name] = bleu.scores(prepared.statistics(texts)).round(1).tolist()
     return {
         "sources": sources,
         "references": references,

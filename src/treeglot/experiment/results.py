@@ -51,19 +51,21 @@ class Report:
             speed = self.timings.get(f"translate {name} {test}", {}).get(SPEED)
             cells = _mean_cells(one["tunings"]["BLEU"]) if several else _single_cells(one["scores"]["BLEU"])
             star = "*" if self._unlike(name) else ""
-            known = rules[name]
-            counted = "on demand" if known is None else f"{known:,}"
+            known = rules.get(name)
+            counted = f"{known:,}" if known is not None else "on demand" if name in rules else ""
             rows.append([name + star, counted, *cells, "" if speed is None else f"{speed:.1f}"])
         return rows
 
     def notes(self) -> list[str]:
-        """Explain why some systems cannot be compared with the baseline, with one line for each."""
+        """Explain why systems cannot be compared with the baseline, and what is combined. One line for each."""
         baseline = self.figures["baseline"]
-        return [
+        out = [
             f"* {system['name']} is not comparable with {baseline}: {'; '.join(system['unlike'])}"
             for system in self.figures["systems"]
             if system["unlike"]
         ]
+        combined = self.figures.get("combinations", ())
+        return out + [f"{one['name']} combines {', '.join(one['systems'])}" for one in combined]
 
     def _unlike(self, name: str) -> bool:
         return any(system["name"] == name and system["unlike"] for system in self.figures["systems"])

@@ -17,6 +17,7 @@ from treeglot.experiment import tasks
 from treeglot.experiment.check import check_step
 from treeglot.experiment.recipe import (
     AlignSettings,
+    CombinedSystems,
     ParserSettings,
     Recipe,
     System,
@@ -27,7 +28,7 @@ from treeglot.experiment.recipe import (
 )
 from treeglot.experiment.report import report_step
 from treeglot.experiment.step import Input, Output, Step
-from treeglot.experiment.tasks import MORE_LM, OPTION
+from treeglot.experiment.tasks import MORE_LM, NETWORK, OPTION
 from treeglot.experiment.text import STEP as TEXT
 from treeglot.experiment.text import surface, text_steps
 from treeglot.models import Kind
@@ -79,15 +80,23 @@ def steps_of(recipe: Recipe) -> list[Step]:
     steps += [
         Step(name, partial(tasks.train_lm, order), {"text": text}, {"order": order}) for name, text in texts.items()
     ]
+    files = {name: corpus[name] for name in ("source", "target", "alignments")}
+    steps += [
+        Step(f"{NETWORK}{name}", partial(tasks.train_network, name, network), files, dataclasses.asdict(network), True)
+        for name, network in recipe.networks.items()
+    ]
     _tuner(recipe.tune)
     for number, system in enumerate(recipe.system):
         with _blamed(f"system {system.name!r}", "system", number):
             links: Files = {"alignments": MENDED} if mending is not None and _of_forests(system) else {}
             steps += _system(recipe, system, corpus | links, dev, tests)
     tunings = {system.name: recipe.tunings(system) for system in recipe.system}
+    for one in recipe.combination:
+        steps += _combining(recipe, one, tests, tunings)
+        tunings[one.name] = max((tunings[name] for name in one.systems), key=len)
     for name in recipe.test:
         outputs: dict[str, Input] = {
-            f"{system}{ending}": Output(f"translate {system} {name}{ending}", "output.txt")
+            f"{system}{ending}": Output(f"{_made_by(recipe, system)} {system} {name}{ending}", "output.txt")
             for system, endings in tunings.items()
             for ending in endings
         }
@@ -236,6 +245,7 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
     corpus = corpus | own
     files = {name: corpus[name] for name in training_files(kind, corpus, own)} | {"lm": Output("lm", "lm.bin")}
     files |= {f"{MORE_LM}{name}": Output(f"{MORE_LM}{name}", "lm.bin") for name in recipe.lm.more}
+    files |= {f"{NETWORK}{name}": Output(f"{NETWORK}{name}", f"{name}.bin") for name in recipe.networks}
     # Options that are files count by what is in them, as all files do, not by their names.
     named = file_options(kind.options, system.options)
     files |= {f"{OPTION}{name}": Path(path) for name, path in named.items()}
@@ -286,6 +296,36 @@ def _tuning(
         file = "source" if recipe.raw else translated_file(kind, files, f"test.{test}")
         inputs = {"model": model, "weights": weights, "sentences": files[file]}
         steps.append(Step(f"translate {system} {test}{ending}", partial(tasks.translate_test, recipe.raw), inputs))
+    return steps
+
+
+def _made_by(recipe: Recipe, name: str) -> str:
+    """Return what makes the output of a system or a combination: the beginning of its steps' names."""
+    return "combine" if any(name == one.name for one in recipe.combination) else "translate"
+
+
+def _combining(
+    recipe: Recipe, combined: CombinedSystems, tests: Mapping[str, Files], tunings: Mapping[str, list[str]]
+) -> list[Step]:
+    """Make the steps that combine systems, one for each test and tuning. A system without tuning is in all of them."""
+    settings = dataclasses.asdict(combined)
+    del settings["name"]
+    steps = []
+    endings = max((tunings[name] for name in combined.systems), key=len)
+    for test, files in tests.items():
+        for ending in endings:
+            inputs: Files = {}
+            for system in recipe.system:
+                if system.name in combined.systems:
+                    kind, own = find_kind(system.kind), ending if ending in tunings[system.name] else ""
+                    model = Output(f"train {system.name}")
+                    tuned = recipe.tuner(system).method != "none"
+                    inputs[f"model {system.name}"] = model
+                    weights = Output(f"tune {system.name}{own}", "best.weights")
+                    inputs[f"weights {system.name}"] = weights if tuned else Output(model.step, "weights.txt")
+                    inputs[f"sentences {system.name}"] = files[translated_file(kind, files, f"test.{test}")]
+            name = f"combine {combined.name} {test}{ending}"
+            steps.append(Step(name, partial(tasks.combine_systems, combined), inputs, settings))
     return steps
 
 

@@ -20,6 +20,7 @@ from treeglot.corpus.files import MORE_LINKS, Side
 from treeglot.experiment.elsewhere import decode_elsewhere, parse_elsewhere
 from treeglot.experiment.recipe import (
     AlignSettings,
+    CombinedSystems,
     ParserSettings,
     TuneSettings,
 )
@@ -31,6 +32,7 @@ from treeglot.parse.protocol import Parser
 from treeglot.syntax import Tree
 
 if TYPE_CHECKING:
+    from treeglot.neural.options import JointOptions
     from treeglot.parse.parser import GrammarParser
 
 BATCH = 500  # sentences translated between two writes
@@ -40,6 +42,7 @@ COMPARED = 2000  # trees of a treebank whose words are compared with those of th
 LEAST_AGREEMENT, LEAST_KNOWN = 95.0, 50.0
 OPTION = "options."  # before the names of inputs that are files in a system's options
 MORE_LM = "lm "  # before the names of further language models
+NETWORK = "network "  # before the names of networks
 
 
 def train_parser(settings: ParserSettings, task: Task) -> None:
@@ -197,6 +200,21 @@ def train_lm(order: int, task: Task) -> None:
     train_compiled(task.inputs["text"], task.out / "lm.bin", order, memory=task.memory, **where)
 
 
+def train_network(name: str, options: JointOptions, task: Task) -> None:
+    """Train a network from the words and links of the corpus."""
+    from treeglot.models.artefacts import LEXICAL
+    from treeglot.models.neural import train_neural
+    from treeglot.syntax import read
+    from treeglot.syntax.formats import read_text
+
+    source, target = (read_text(task.inputs[side]) for side in ("source", "target"))
+    read_pairs = zip(source, target, read(task.inputs["alignments"]), strict=True)
+    pairs = ((words, output, links, None, None) for words, output, links in read_pairs)
+    state = task.out / "state"
+    train_neural(pairs, options, task.out, task.threads, task.report, state, LEXICAL if options.lexical else "")
+    shutil.rmtree(state, ignore_errors=True)
+
+
 def train_model(
     kind: Kind,
     options: Mapping[str, Any],
@@ -206,6 +224,7 @@ def train_model(
 ) -> None:
     """Train a model."""
     from treeglot.models import train
+    from treeglot.models.neural import add_neural
     from treeglot.text import TextPipeline
 
     named = {name: str(path) for name, path in task.inputs.items() if name.startswith(OPTION)}
@@ -231,6 +250,9 @@ def train_model(
         engine=task.engine,
         report=task.report,
     )
+    for name, path in task.inputs.items():
+        if name.startswith(NETWORK):
+            add_neural(task.out, path)
 
 
 def tune_model(settings: TuneSettings, lowercase: bool, task: Task) -> None:
@@ -316,6 +338,26 @@ def translate_test(raw: bool, task: Task) -> None:
             task.report(f"{number:,} sentences")
     refused.warn()
     task.measure(SPEED, round(1000 * seconds / max(number, 1), 3))
+
+
+def combine_systems(settings: CombinedSystems, task: Task) -> None:
+    """Write the texts that the k-best lists of several systems agree on."""
+    from treeglot.decode.weights import read_weights
+    from treeglot.models import load
+    from treeglot.tune.combination import Combination, lists_of
+    from treeglot.tune.decoder import DecoderTranslator
+
+    lists = {}
+    for system in settings.systems:
+        model, weights, path = (task.inputs[f"{what} {system}"] for what in ("model", "weights", "sentences"))
+        loaded, refused = load(model), _Refused(path)
+        translator = DecoderTranslator(loaded.translator, loaded.kind, threads=task.threads, refused=refused)
+        sources = list(loaded.read(path))
+        lists[system] = lists_of(translator.translate(sources, read_weights(weights), settings.size))
+        refused.warn()
+        task.report(f"{system}: {sum(map(len, lists[system])):,} hypotheses")
+    with write_binary(task.out / "output.txt") as stream:
+        stream.writelines(f"{text}\n".encode() for text in Combination(lists, settings.options).best())
 
 
 def score_test(task: Task, systems: Mapping[str, Sequence[str]], baseline: str, options: Mapping[str, Any]) -> None:
