@@ -42,6 +42,7 @@ def main() -> int:
     parser.add_argument("--systems", default="", help="only these, by commas, and the baseline")
     parser.add_argument("--pairs", type=int, default=0, help="train on so many pairs, the first ones; 0: on all")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--jobs", type=int, default=1, help="steps that run at once")
     parser.add_argument("--again", default="", help="systems, by commas, that are run once more and compared")
     add_option(parser)
     arguments = parser.parse_args()
@@ -63,7 +64,13 @@ def main() -> int:
 def run(arguments: argparse.Namespace, work: Path, systems: str) -> int:
     command = ["run", str(arguments.recipe), "--work", str(work), "--seeds", arguments.seeds]
     command += [word for folder in arguments.data for word in ("--data", str(folder))]
-    command += ["--threads", str(arguments.threads), *(["--systems", systems] if systems else [])]
+    command += [
+        "--threads",
+        str(arguments.threads),
+        "--jobs",
+        str(arguments.jobs),
+        *(["--systems", systems] if systems else []),
+    ]
     return treeglot(command)
 
 

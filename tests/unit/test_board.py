@@ -54,3 +54,18 @@ def test_between_steps_and_at_the_end(board: Board) -> None:
     for planned in board.plan:
         board.state[planned.step.name] = "done before"
     assert lines(board)[-1] == ["✓", "s29", "done", "before"]
+
+
+def test_several_steps_that_run(board: Board) -> None:
+    start(board, 20)
+    board.started(board.plan[2])
+    board.state["s3"] = ""  # it waits for s2
+    board.said(board.plan[2], "half")
+    shown = lines(board)
+    assert shown[0] == ["✓", "3", "steps", "above"]  # s0, s1 and s4
+    assert [line[1] for line in shown if line[0] == "▶"] == ["s2", "s20"]
+    assert shown[1][2:] == ["0", "s,", "half"]
+    assert shown[-1] == ["10", "steps", "to", "come"]  # s3 and those after s20
+    board.finished(board.plan[2], 2.0)
+    assert [line[1] for line in lines(board) if line[0] == "▶"] == ["s20"]
+    assert board.state["s2"] == "2.0 s, half"

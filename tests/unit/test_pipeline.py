@@ -1,6 +1,7 @@
 """Steps: keys, what is made again and what is not, kills, changes, two runs at once."""
 
 import errno
+import importlib
 import json
 import os
 import signal
@@ -10,17 +11,21 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from types import ModuleType
+from typing import IO, cast
 
 import pytest
 
-from treeglot.base.errors import FormatError, TreeglotError
+from treeglot.base.errors import FormatError, TreeglotError, UsageError
 from treeglot.base.files import write_binary
 from treeglot.base.program import code_digest, program
 from treeglot.experiment import Pipeline
+from treeglot.experiment.making import Making
 from treeglot.experiment.pipeline import Planned, Watcher
-from treeglot.experiment.step import Output, Step, Task
+from treeglot.experiment.step import Means, Output, Step, Task
+from treeglot.experiment.workers import Workers
 from treeglot.models.train import network_state, parts_folder
+from treeglot.rules.engines import Engine
 
 
 class Log(Watcher):
@@ -115,14 +120,9 @@ def test_a_killed_run_loses_nothing_and_gives_the_same_bytes(tmp_path: Path, fil
         "Pipeline(steps, sys.argv[2]).run()\n"
     )
 
-    def files(folder: Path) -> dict[str, bytes]:
-        skipped = {"timings.json", ".lock"}
-        paths = [p for p in folder.rglob("*") if p.is_file() and p.name not in skipped]
-        return {str(p.relative_to(folder)): p.read_bytes() for p in paths}
-
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    full, broken = tmp_path / "full", tmp_path / "broken"
     command = [sys.executable, str(program), str(file)]
-    subprocess.run([*command, str(whole)], check=True)
+    subprocess.run([*command, str(full)], check=True)
     made: dict[str, int] = {}
     for kill in range(6):
         process = subprocess.Popen([*command, str(broken)])
@@ -133,7 +133,7 @@ def test_a_killed_run_loses_nothing_and_gives_the_same_bytes(tmp_path: Path, fil
         assert all(now[path] == stamp for path, stamp in made.items())  # what had finished did not run again
         made = now
     subprocess.run([*command, str(broken)], check=True)
-    assert files(broken) == files(whole)
+    assert whole(broken) == whole(full)
 
 
 def test_what_was_measured_is_kept_of_every_finished_step(
@@ -330,3 +330,192 @@ def test_the_program_is_part_of_a_step(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("treeglot.experiment.pipeline.program", lambda: "treeglot 0 (other)")
     (other,) = Pipeline(steps, tmp_path).plan()
     assert other.key != here.key
+
+
+def whole(folder: Path) -> dict[str, bytes]:
+    """All files of a folder, except those that differ in every run."""
+    skipped = {"timings.json", ".lock"}
+    paths = [path for path in folder.rglob("*") if path.is_file() and path.name not in skipped]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+TOGETHER = """
+import os, sys, time, warnings
+from pathlib import Path
+from treeglot.base.errors import FormatError
+from treeglot.experiment.step import Output, Step
+
+def letters(task):
+    (task.out / "out").write_text(task.inputs["text"].read_text() + "a")
+    task.report("some letters")
+    task.measure("letters", 2)
+    warnings.warn("few letters")
+
+def meet(task):
+    # Ends only beside another step: each waits for the file of the other.
+    folder = task.out.parent
+    (folder / f"met-{os.environ['MEETING']}-{task.out.name[1:4]}").touch()
+    began = time.monotonic()
+    while len(list(folder.glob(f"met-{os.environ['MEETING']}-*"))) < 2:
+        assert time.monotonic() - began < 60, "nobody came"
+        time.sleep(0.01)
+    (task.out / "out").write_text(f"{task.inputs['text'].read_text()} {task.memory}")
+
+def join(task):
+    (task.out / "out").write_text("".join(path.read_text() for path in task.inputs.values()))
+
+def fail(task):
+    (task.out / "out").touch()
+    raise FormatError("x.txt", 3, "is bad")
+
+def crash(task):
+    raise KeyError("no such key")
+
+def die(task):
+    os.kill(os.getpid(), 9)
+
+def wait(task):
+    (task.out / "out").touch()
+    (task.out.parent / f"waits-{task.out.name[1:4]}").write_text(str(os.getpid()))
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    (tmp_path / "together.py").write_text(TOGETHER)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("MEETING", "1")
+    yield importlib.import_module("together")
+    del sys.modules["together"]
+
+
+class Said(Log):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self.done: list[str] = []
+
+    def said(self, planned: Planned, line: str) -> None:
+        self.lines.append(f"{planned.step.name}: {line}")
+
+    def finished(self, planned: Planned, seconds: float) -> None:
+        self.done.append(planned.step.name)
+
+
+def test_steps_run_together_with_the_same_bytes(
+    tmp_path: Path, file: Path, together: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = [
+        Step("letters", together.letters, {"text": file}),
+        Step("one", together.letters, {"text": Output("letters", "out")}),
+        Step("two", together.letters, {"text": file}),
+        Step("all", together.join, {"a": Output("one", "out"), "b": Output("two", "out")}),
+    ]
+    apart, beside = (Pipeline(steps, tmp_path / name) for name in ("apart", "beside"))
+    with pytest.warns(UserWarning, match="few letters"):
+        apart.run()
+    said = Said()
+    with pytest.warns(UserWarning, match="few letters"):
+        beside.run(jobs=2, threads=2, watcher=said)
+    assert whole(beside.folder) == whole(apart.folder)
+    assert (beside.plan()[3].folder / "out").read_text() == "xaaxa"
+    assert sorted(said.lines) == ["letters: some letters", "one: some letters", "two: some letters"]
+    assert said.ran[:2] == ["letters", "two"]
+    assert said.done[-1] == "all"
+    measured = beside.timings()[beside.plan()[0].key]
+    assert {"letters", "wall", "cpu"} <= set(measured)
+    again = Said()
+    beside.run(jobs=2, watcher=again)
+    assert again.ran == []
+
+
+def test_steps_run_at_the_same_time(tmp_path: Path, file: Path, together: ModuleType) -> None:
+    steps = [Step(name, together.meet, {"text": file}) for name in ("one", "two")]
+    pipeline = Pipeline(steps, tmp_path / "work")
+    pipeline.run(jobs=2, memory=100)
+    assert (pipeline.plan()[0].folder / "out").read_text() == "x 50"
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "problem"),
+    [
+        ("fail", FormatError, r"^x.txt:3: is bad$"),
+        ("crash", KeyError, "no such key"),
+        (
+            "die",
+            TreeglotError,
+            r"^step 'bad' ended without a result \(signal 9, perhaps for lack of memory\); run again$",
+        ),
+    ],
+)
+def test_a_step_that_fails_beside_others(
+    tmp_path: Path, together: ModuleType, name: str, error: type[Exception], problem: str
+) -> None:
+    work = tmp_path / "work"
+    pipeline = Pipeline([Step("bad", getattr(together, name), {}), Step("slow", together.wait, {})], work)
+    began = time.monotonic()
+    with pytest.raises(error, match=problem) as raised:
+        pipeline.run(jobs=2)
+    assert time.monotonic() - began < 50  # nobody waited for the other step
+    assert not list(work.glob(".*.part"))
+    if name == "crash":
+        assert "in crash" in str(raised.value.__cause__)
+
+
+def test_workers_end_with_a_killed_run(tmp_path: Path, together: ModuleType) -> None:
+    work = tmp_path / "work"
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys, together\n"
+        "from treeglot.experiment import Pipeline\n"
+        "from treeglot.experiment.step import Step\n"
+        "Pipeline([Step(name, together.wait, {}) for name in ('one', 'two')], sys.argv[1]).run(jobs=2)\n"
+    )
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    process = subprocess.Popen([sys.executable, str(program), str(work)], env=os.environ | {"PYTHONPATH": path})
+    files = [work / "waits-one", work / "waits-two"]
+    deadline = time.monotonic() + 60
+    while not all(path.exists() and path.read_text() for path in files):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    numbers = [int(path.read_text()) for path in files]
+    process.kill()
+    process.wait()
+    while any(running(number) for number in numbers):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    pipeline = Pipeline([Step("other", together.join, {})], work)
+    pipeline.run(jobs=2)  # the lock is free, and what was left is removed
+    assert not list(work.glob(".*.part"))
+
+
+def running(number: int) -> bool:
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{number}/stat")
+    return not status.exists() or status.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def test_a_worker_keeps_the_lock(tmp_path: Path, together: ModuleType) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    pipeline = Pipeline([Step("slow", together.wait, {})], work)
+    with pipeline.locked() as lock, Workers(lock.fileno()) as workers:
+        (planned,) = pipeline.plan()
+        (work / ".slow.part").mkdir()
+        workers.start(Making(planned.step, planned.identity, work / ".slow.part", {}, Means(1, 1, None)))
+        while not (work / "waits-slo").exists():
+            time.sleep(0.01)
+        lock.close()
+        with pytest.raises(TreeglotError, match="another run is at work here"):
+            Pipeline([], work).run()
+    Pipeline([], work).run()
+
+
+def test_no_jobs_beside_an_engine(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="jobs is 2 with an engine; expected 1"):
+        Pipeline([], tmp_path / "work").run(jobs=2, engine=cast("Engine", object()))

@@ -18,8 +18,8 @@ class Lines(Watcher):
 
     def __init__(self) -> None:
         """Start without messages."""
-        self.last = 0.0
-        self.line = ""
+        self.last: dict[str, float] = {}  # when a running step printed something
+        self.line: dict[str, str] = {}  # its last message
 
     def __enter__(self) -> Lines:
         return self
@@ -34,21 +34,23 @@ class Lines(Watcher):
 
     def started(self, planned: Planned) -> None:
         """Print which step runs, and why it runs again."""
-        self.last, self.line = time.monotonic(), ""
+        self.last[planned.step.name], self.line[planned.step.name] = time.monotonic(), ""
         say(f"{planned.step.name}: {'begins' if planned.reason == NEW else planned.reason}")
 
     def said(self, planned: Planned, line: str) -> None:
         """Print the message of the step, unless another was printed just before. The last message is printed at the
         end.
         """
-        self.line = line
-        if time.monotonic() - self.last >= LOG_INTERVAL:
-            self.last = time.monotonic()
-            say(f"{planned.step.name}: {line}")
+        name = planned.step.name
+        self.line[name] = line
+        if time.monotonic() - self.last[name] >= LOG_INTERVAL:
+            self.last[name] = time.monotonic()
+            say(f"{name}: {line}")
 
     def finished(self, planned: Planned, seconds: float) -> None:
         """Print how long the step took, and its last message."""
-        say(f"{planned.step.name}: done in {seconds:.1f} s{f', {self.line}' if self.line else ''}")
+        line = self.line[planned.step.name]
+        say(f"{planned.step.name}: done in {seconds:.1f} s{f', {line}' if line else ''}")
 
 
 class Board(Watcher):
@@ -58,9 +60,8 @@ class Board(Watcher):
         """Draw to standard error."""
         self.plan: Sequence[Planned] = ()
         self.state: dict[str, str] = {}
-        self.at = ""
-        self.began = 0.0
-        self.spoke = False  # whether the step has said anything
+        self.began: dict[str, float] = {}  # when each running step began
+        self.spoke: set[str] = set()  # steps that have said something
         self.live: Any = None
 
     def __enter__(self) -> Board:
@@ -81,40 +82,42 @@ class Board(Watcher):
         self.live.start()
 
     def started(self, planned: Planned) -> None:
-        """Mark the running step."""
-        self.at, self.began, self.spoke = planned.step.name, time.monotonic(), False
-        self.state[self.at] = "" if planned.reason == NEW else planned.reason
+        """Mark a running step."""
+        self.began[planned.step.name] = time.monotonic()
+        self.state[planned.step.name] = "" if planned.reason == NEW else planned.reason
 
     def said(self, planned: Planned, line: str) -> None:
         """Show the step's message."""
-        self.spoke = True
+        self.spoke.add(planned.step.name)
         self.state[planned.step.name] = line
 
     def finished(self, planned: Planned, seconds: float) -> None:
         """Show how long the step took, and its last message."""
-        line = self.state[planned.step.name] if self.spoke else ""
+        line = self.state[planned.step.name] if planned.step.name in self.spoke else ""
         self.state[planned.step.name] = f"{seconds:.1f} s{f', {line}' if line else ''}"
-        self.at = ""
+        del self.began[planned.step.name]
 
     def table(self) -> Any:
-        """Return the running step and the steps before it, with the number of hidden and of remaining steps."""
+        """Return the running steps and those around them, with the number of hidden and of remaining steps."""
         from rich.table import Table
 
         out = Table.grid(padding=(0, 2))
         names = [planned.step.name for planned in self.plan]
-        waiting = [i for i, name in enumerate(names) if name == self.at or not self.state[name]]
-        current = names.index(self.at) if self.at else waiting[0] if waiting else len(names) - 1
-        first = max(0, current - BEFORE)
-        if first:
-            out.add_row("[green]✓", f"{first} steps", "above")
-        for name in names[first : current + 1]:
-            mark = "[bold]▶" if name == self.at else "[green]✓" if self.state[name] else " "
-            text = self.state[name]
-            if name == self.at:
-                text = f"{time.monotonic() - self.began:.0f} s{f', {text}' if text else ''}"
+        running = [place for place, name in enumerate(names) if name in self.began]
+        waiting = [place for place, name in enumerate(names) if name in self.began or not self.state[name]]
+        last = running[-1] if running else waiting[0] if waiting else len(names) - 1
+        shown = sorted({*range(max(0, last - BEFORE), last + 1), *running})
+        hidden = [self.state[name] for place, name in enumerate(names) if place not in shown]
+        if done := sum(map(bool, hidden)):
+            out.add_row("[green]✓", f"{done} steps", "above")
+        for place in shown:
+            name, text = names[place], self.state[names[place]]
+            mark = "[bold]▶" if name in self.began else "[green]✓" if text else " "
+            if name in self.began:
+                text = f"{time.monotonic() - self.began[name]:.0f} s{f', {text}' if text else ''}"
             out.add_row(mark, name, text)
-        if current + 1 < len(names):
-            out.add_row(" ", f"{len(names) - current - 1} steps", "to come")
+        if left := len(hidden) - done:
+            out.add_row(" ", f"{left} steps", "to come")
         return out
 
 

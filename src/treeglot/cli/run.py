@@ -40,6 +40,9 @@ def run(
         bool, typer.Option("--plan", help="Print the steps that would run, with reasons, and exit.")
     ] = False,
     threads: Threads = 1,
+    jobs: Annotated[
+        int, typer.Option(min=1, help="Steps that run at once, each in a process; they share threads and memory.")
+    ] = 1,
     memory: Annotated[str, typer.Option(help="Approximate memory to use; the rest goes through the disk.")] = "2G",
     engine: Annotated[
         Literal["duckdb", "spark"],
@@ -62,6 +65,8 @@ def run(
     from treeglot.experiment.recipe import narrowed
     from treeglot.rules.engines import open_engine
 
+    if jobs > 1 and engine != "duckdb":
+        raise UsageError(f"--jobs is {jobs} with --engine {engine}; expected 1: a cluster runs one step at a time")
     names, numbers = [name for name in systems.split(",") if name], _numbers(seeds)
     try:
         loaded = load_recipe(recipe, data)
@@ -81,7 +86,7 @@ def run(
             print(f"{state:6}{planned.step.name:{width}}{planned.key[:12]}  {planned.reason}".rstrip())
         return
     with open_engine(engine, master, threads) as opened, watcher() as shown, shown_warnings():
-        done = pipeline.run(threads=threads, memory=parse_size(memory), watcher=shown, engine=opened)
+        done = pipeline.run(threads=threads, memory=parse_size(memory), watcher=shown, engine=opened, jobs=jobs)
     models = publish_models(pipeline.folder, done, [system.name for system in loaded.system])
     report = publish(pipeline, done, threads)
     cards = publish_cards(pipeline, done, loaded, threads)

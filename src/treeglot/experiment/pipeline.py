@@ -8,19 +8,19 @@ import os
 import shutil
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from treeglot.base.errors import FormatError, TreeglotError
+from treeglot.base.errors import FormatError, TreeglotError, UsageError
 from treeglot.base.files import PathLike, read_json, remove_leftovers, write_binary
-from treeglot.base.machine import PeakMemory
 from treeglot.base.program import program
-from treeglot.base.storage import find_uri, is_remote
-from treeglot.experiment.step import FINISHED, Identity, Input, Means, Output, Step, Task, file_digest
+from treeglot.experiment.making import Digests, Making, make
+from treeglot.experiment.step import FINISHED, Identity, Means, Output, Step
+from treeglot.experiment.workers import Workers
 from treeglot.models.train import network_state, parts_folder
 from treeglot.rules.engines import Engine
 
@@ -70,7 +70,7 @@ class Pipeline:
         self.steps = steps
         self.folder = Path(folder)
         self._is_locked = False  # by this
-        self._digests = _Digests()
+        self._digests = Digests()
         names: set[str] = set()
         for step in steps:
             for name, given in step.inputs.items():
@@ -111,28 +111,84 @@ class Pipeline:
         memory: int = 2 << 30,
         watcher: Watcher | None = None,
         engine: Engine | None = None,
+        jobs: int = 1,
     ) -> list[Planned]:
         """Run the missing steps. The same steps and files produce the same bytes, also after interruptions.
 
+        With `jobs` above 1, so many steps run at once, each in a process of its own. They share threads and memory.
         With an `engine`, its machines parse, count n-grams, extract and score rules, and decode for tuning.
         """
+        if jobs > 1 and engine is not None:
+            raise UsageError(f"jobs is {jobs} with an engine; expected 1, because an engine runs one step at a time")
         watcher = watcher or Watcher()
-        means = Means(threads, memory, engine)
-        with self.locked():
+        with self.locked() as lock:
             plan = self.plan()
             self._clean(plan)
             watcher.planned(plan)
             folders = {planned.step.name: planned.folder for planned in plan}
-            for planned in plan:
-                if not planned.done:
-                    self._run(planned, folders, means, watcher)
+            if jobs > 1:
+                self._run_together(plan, folders, Means(threads, memory, None), jobs, watcher, lock)
+            else:
+                for planned in plan:
+                    if not planned.done:
+                        self._run(planned, folders, Means(threads, memory, engine), watcher)
         return plan
 
     def _run(self, planned: Planned, folders: Mapping[str, Path], means: Means, watcher: Watcher) -> None:
+        """Run a step in this process."""
+        began = time.monotonic()
+        with self._folder(planned) as part:
+            watcher.started(planned)
+            making = Making(planned.step, planned.identity, part, folders, means)
+            measures = make(making, partial(watcher.said, planned), self._digests)
+            self._note(planned, measures)  # first, so that no finished step is without it
+        self._finish(planned)
+        watcher.finished(planned, time.monotonic() - began)
+
+    def _run_together(
+        self,
+        plan: Sequence[Planned],
+        folders: Mapping[str, Path],
+        means: Means,
+        jobs: int,
+        watcher: Watcher,
+        lock: IO[str],
+    ) -> None:
+        """Run steps in processes, each as soon as its inputs are there and a place is free."""
+        steps = {planned.step.name: planned for planned in plan}
+        waiting = {name: planned for name, planned in steps.items() if not planned.done}
+        began: dict[str, float] = {}
+        used: dict[str, int] = {}  # threads of running steps
+        with ExitStack() as opened, Workers(lock.fileno()) as workers:
+            parts: dict[str, ExitStack] = {}
+            while waiting or used:
+                ready = [planned for planned in waiting.values() if not _sources(planned.step) & {*waiting, *used}]
+                while ready and len(used) < jobs:
+                    planned = ready.pop(0)
+                    name = planned.step.name
+                    free = means.threads - sum(used.values())
+                    used[name] = max(1, free // min(len(ready) + 1, jobs - len(used)))
+                    del waiting[name]
+                    parts[name] = opened.enter_context(ExitStack())
+                    part = parts[name].enter_context(self._folder(planned))
+                    began[name] = time.monotonic()
+                    watcher.started(planned)
+                    own = {given: folders[given] for given in _sources(planned.step)}
+                    share = Means(used[name], means.memory // jobs, None)
+                    workers.start(Making(planned.step, planned.identity, part, own, share))
+                for name, measures in workers.messages(lambda name, line: watcher.said(steps[name], line)):
+                    self._note(steps[name], measures)
+                    parts.pop(name).close()
+                    self._finish(steps[name])
+                    del used[name]
+                    watcher.finished(steps[name], time.monotonic() - began[name])
+
+    @contextmanager
+    def _folder(self, planned: Planned) -> Iterator[Path]:
+        """Open the folder of a step that is being made. After an error, only a step that resumes keeps its folder."""
         step, part = planned.step, self._part(planned)
         if not step.resumes:
             shutil.rmtree(part, ignore_errors=True)
-        began = time.monotonic()
         held = None
         try:
             part.mkdir(exist_ok=True)
@@ -140,8 +196,7 @@ class Pipeline:
                 held = os.open(part, os.O_RDONLY | os.O_DIRECTORY)
             for unfinished in list(part.rglob(".*")):  # what was being written aside when a run was killed
                 _remove(unfinished)
-            watcher.started(planned)
-            self._make(planned, part, folders, means, partial(watcher.said, planned))
+            yield part
         except BaseException:
             if not step.resumes:  # nobody goes on with it, and a disk may be full
                 shutil.rmtree(part, ignore_errors=True)
@@ -149,47 +204,12 @@ class Pipeline:
         finally:
             if held is not None:
                 os.close(held)
-        shutil.rmtree(planned.folder, ignore_errors=True)  # a damaged one, without its step.json
-        part.rename(planned.folder)
-        _sync(self.folder)
-        watcher.finished(planned, time.monotonic() - began)
 
-    def _make(
-        self,
-        planned: Planned,
-        part: Path,
-        folders: Mapping[str, Path],
-        means: Means,
-        report: Callable[[str], None],
-    ) -> None:
-        """Make the complete result of a step in the folder `part`."""
-        step = planned.step
-        began, cpu, peak = time.monotonic(), time.process_time(), PeakMemory()
-        inputs = {name: _place(given, folders) for name, given in step.inputs.items()}
-        before = {
-            path: _stamp(path)
-            for given, path in zip(step.inputs.values(), inputs.values(), strict=True)
-            if given == path
-        }
-        for name, path in inputs.items():  # the plan, and so the key, may be hours old
-            if path in before and self._digests.of(name, path, {}, step) != planned.identity.inputs[name]:
-                raise TreeglotError(f"{path} changed before step {step.name!r} read it; run again")
-        measures: dict[str, float] = {}
-        note = measures.__setitem__
-        digests = planned.identity.inputs
-        step.run(Task(inputs, digests, part, means.threads, means.memory, report, note, means.engine))
-        for path, stamp in before.items():
-            if _stamp(path) != stamp:
-                raise TreeglotError(f"{path} changed while step {step.name!r} read it; run again")
-        with write_binary(part / FINISHED) as stream:
-            stream.write(planned.identity.to_json().encode())
-        measures |= {
-            "wall": round(time.monotonic() - began, 3),
-            "cpu": round(time.process_time() - cpu, 3),
-        }
-        if (memory := peak.bytes()) is not None:
-            measures["peak_memory"] = memory
-        self._note(planned, measures)  # first, so that no finished step is without it
+    def _finish(self, planned: Planned) -> None:
+        """Give the complete folder of a step its name."""
+        shutil.rmtree(planned.folder, ignore_errors=True)  # a damaged one, without its step.json
+        self._part(planned).rename(planned.folder)
+        _sync(self.folder)
 
     def timings(self) -> dict[str, dict[str, float]]:
         """Return the measurements of each step by key: wall time and CPU time in seconds, and figures of the step."""
@@ -198,8 +218,8 @@ class Pipeline:
         except (OSError, FormatError):  # nothing depends on them
             return {}
 
-    def _note(self, planned: Planned, measures: dict[str, float]) -> None:
-        timings = self.timings() | {planned.key: measures}
+    def _note(self, planned: Planned, measures: Mapping[str, float]) -> None:
+        timings = self.timings() | {planned.key: dict(measures)}
         with write_binary(self.folder / TIMINGS) as stream:
             stream.write(json.dumps(timings, indent=1, sort_keys=True).encode())
 
@@ -238,8 +258,8 @@ class Pipeline:
         return False
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Create and lock the folder for this process. Refuse a folder that another run uses."""
+    def locked(self) -> Iterator[IO[str]]:
+        """Create and lock the folder for this process, and yield the lock. Refuse a folder that another run uses."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError) as error:
@@ -260,41 +280,14 @@ class Pipeline:
             lock.flush()
             self._is_locked = True
             try:
-                yield
+                yield lock
             finally:
                 self._is_locked = False
 
 
-class _Digests:
-    """Digests of files. A file whose size and times have not changed is read only once."""
-
-    def __init__(self) -> None:
-        self.known: dict[tuple[Path, int, int, int], str] = {}
-
-    def of(self, name: str, given: Input, keys: Mapping[str, str], step: Step) -> str:
-        if isinstance(given, Output):
-            return f"{keys[given.step]}/{given.name}"
-        if is_remote(given):
-            problem = "is a URI; expected a file of this machine, because a step is named by what its files hold"
-            raise FormatError(str(find_uri(given)), 0, problem)
-        if not given.is_file():
-            there = "is a folder, not a file" if given.is_dir() else "is a device or a pipe, not a file that stays"
-            found = there if given.exists() else "is not there"
-            raise FormatError(str(given), 0, f"{found}; step {step.name!r} wants it as {name}")
-        # The third time changes with any change, even if the modification time was reset.
-        stamp = (given.resolve(), *_stamp(given), given.stat().st_ctime_ns)
-        if stamp not in self.known:
-            self.known[stamp] = file_digest(given)
-        return self.known[stamp]
-
-
-def _place(given: Input, folders: Mapping[str, Path]) -> Path:
-    return folders[given.step] / given.name if isinstance(given, Output) else given
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
+def _sources(step: Step) -> set[str]:
+    """Return the names of the steps whose results a step uses."""
+    return {given.step for given in step.inputs.values() if isinstance(given, Output)}
 
 
 def _remove(path: Path) -> None:

@@ -52,6 +52,10 @@ class Kind:
     says: str = ""  # what training reports, of the extraction's facts
     code: str = ""  # a digest of the code that declares it, if that is in another package
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the dataclass of its options out of a pickle: it is made on use, and pickle cannot find it."""
+        return {name: value for name, value in self.__dict__.items() if name != "options"}
+
     @property
     def finds_on_demand(self) -> bool:
         """Whether rules can be found on demand: they match only words, and the model needs no other files."""
