@@ -140,6 +140,17 @@ def test_joined_words_depend_on_the_conjunction(tmp_path: Path) -> None:
     assert tree[0].heads[2] == 1
 
 
+def test_a_failed_parse_has_words_without_heads(tmp_path: Path) -> None:
+    """Only the line of tokens is printed then. One word with punctuation has no dependencies either."""
+    text = '<c> Dogs|NNS|N bark|VBP|N .|.|.\n\n<c> "|LQU|LQU Yes|UH|N .|.|.\n\n'
+    text += "(passive bark_1)\n<c> Dogs|NNS|N bark|VBP|N\n"
+    failed, one, parsed = read_dependencies(written(tmp_path, text))
+    assert (failed.words, failed.tags) == (["Dogs", "bark", "."], ["NNS", "VBP", "."])
+    assert failed.heads.tolist() == [Dependency.NO_HEAD] * 3
+    assert one.heads.tolist() == [-1, 0, 0]
+    assert parsed.heads.tolist() == [-1, 0]
+
+
 def test_roots_come_from_another_parser_where_they_are_not_told(tmp_path: Path) -> None:
     line = "<c> a|X|N b|X|N c|X|N d|X|N\n"
     text = "(dobj a_0 b_1)\n(dobj c_2 d_3)\n" + line + "\n(dobj b_1 a_0)\n(dobj b_1 c_2)\n" + line + "\n" + line
@@ -147,7 +158,7 @@ def test_roots_come_from_another_parser_where_they_are_not_told(tmp_path: Path) 
     roots = tmp_path / "roots.conllu"
     write(roots, [Dependency(list("abcd"), heads) for heads in ([2, 2, -1, 2], [-1, 0, 0, 0], [3, 3, 3, -1])])
     without = [tree.heads.tolist() for tree in read_dependencies(path)]
-    assert without == [[-1, 0, 0, 2], [1, -1, 1, 1], [-1, 0, 0, 0]]
+    assert without == [[-1, 0, 0, 2], [1, -1, 1, 1], [-2, -2, -2, -2]]
     found = [tree.heads.tolist() for tree in read_dependencies(path, roots=str(roots))]
     assert found == [[2, 0, -1, 2], [1, -1, 1, 1], [3, 3, 3, -1]]
 

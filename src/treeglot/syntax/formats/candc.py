@@ -92,6 +92,10 @@ class CandC(LineRecords[Dependency]):
         for number, line in lines:
             if not line.startswith("<c>"):
                 arcs += self._arcs(number, line, words)
+        tags = [field[1 if len(field) == 3 else 2] for field in fields]
+        # A failed parse: in others, no more than one word besides punctuation is in no dependency.
+        if len(lines) == 1 and other is None and sum(any(c.isalnum() for c in word) for word in words) > 1:
+            return Dependency(words, [Dependency.NO_HEAD] * len(words), tags)
         root, told = widest_root(len(words), arcs)
         if not told and other is not None and words:
             if len(other) != len(words):
@@ -100,7 +104,7 @@ class CandC(LineRecords[Dependency]):
                 )
             root = next(iter(other.roots()), root)
         heads = one_head_each(len(words), arcs, root) if words else []
-        return Dependency(words, heads, [field[1 if len(field) == 3 else 2] for field in fields])
+        return Dependency(words, heads, tags)
 
     def _arcs(self, number: int, line: str, words: list[str]) -> list[tuple[int, int]]:
         # A line without outer brackets may begin with the word (_3.
