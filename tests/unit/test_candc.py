@@ -130,7 +130,7 @@ def test_words_of_dependencies_may_be_brackets_and_hashes(tmp_path: Path) -> Non
 def test_joined_words_depend_on_the_conjunction(tmp_path: Path) -> None:
     """As in grammatical relations, `(conj and_1 dogs_0)`."""
     words = "<c> dogs|NNS|N and|CC|conj cats|NNS|N bark|VBP|S[dcl]\\NP\n"
-    tree = []
+    tree: list[Dependency] = []
     for lines in (
         "and_2 conj 1 cats_3 0\nand_2 conj{_} 1 dogs_1 0\nbark_4 S[dcl]\\NP 1 dogs_1 0\n",
         "(conj and_1 cats_2)\n(conj and_1 dogs_0)\n(ncsubj bark_3 dogs_0 _)\n",

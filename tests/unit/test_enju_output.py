@@ -1,6 +1,7 @@
 """Enju's output as public samples have it: full stops in no token, failures with text, several parses, roots around."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ ASKED = (
 )
 
 
-def read(tmp_path: Path, text: str, **options: str) -> list[Dependency]:
+def read(tmp_path: Path, text: str, **options: Any) -> list[Dependency]:
     path = tmp_path / "x.enju"
     path.write_text(text)
     return list(read_dependencies(path, "enju", **options))
@@ -148,7 +149,7 @@ STANDOFF = """0\t17\tsentence id="s0" parse_status="success" fom="1"
 """
 
 
-def standoff(tmp_path: Path, annotation: str, line: str = LINE, **options: str) -> list[Dependency]:
+def standoff(tmp_path: Path, annotation: str, line: str = LINE, **options: Any) -> list[Dependency]:
     (tmp_path / "x.txt").write_text(line)
     (tmp_path / "x.so").write_text(annotation)
     return list(read_dependencies(tmp_path / "x.so", text=str(tmp_path / "x.txt"), **options))
