@@ -360,8 +360,13 @@ def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
         b'cat="NX" head="t0" sem_head="t0"><tok id="t0" cat="N" pos="NN" base="dog" pred="noun_arg0">Dogs</tok></cons> '
         b'<tok id="t1" cat="V" pos="VBP" base="bark" pred="verb_arg1" arg1="c1">bark</tok></cons>.</sentence>\n'
     )
-    standoff = b'0\t10\tsentence id="s0"\n0\t4\ttok id="t0" cat="N" pos="NN" base="dog" pred="noun_arg0"\n'
-    (folder / "text").write_text("Dogs bark .")
+    around = (
+        b"<?xml version='1.0'?><doc><p>" + enju.strip() + enju.replace(b'"t', b'"u') + b"</p></doc>\n"
+        b'<sentence id="s1" parse_status="time limit exceeded">It isn&apos;t easy.</sentence>\n'
+    )
+    standoff = b'0\t12\tsentence id="s0"\n0\t4\ttok id="t0" cat="N" pos="NN" base="dog" pred="noun_arg0"\n'
+    standoff += b"\n" + standoff + b'13\t15\tsentence id="s1"\n'
+    (folder / "text").write_text("Dogs bark \u00e9.\nNo")
     moses = (
         b"[feature]\nKENLM name=LM0 factor=0 path=lm.arpa order=3\nPhraseDictionaryMemory name=TM0 path=rules\n"
         b"[weight]\nLM0= 0.5\nTM0= 0.1 0.2\nWordPenalty0= -1\n[cube-pruning-pop-limit]\n100\n"
@@ -421,7 +426,7 @@ def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
         "recipe": ([recipe], load_recipe),
         "candc": ([candc], through(lambda path: read_dependencies(path, "candc"))),
         "candc-skip": ([candc], through(lambda path: read_dependencies(path, "candc", skip_bad=True))),
-        "enju": ([enju], through(lambda path: read_dependencies(path, "enju", skip_bad=True))),
+        "enju": ([enju, around], through(lambda path: read_dependencies(path, "enju", skip_bad=True))),
         "enju-so": (
             [standoff],
             through(lambda path: read_dependencies(path, "enju-so", skip_bad=True, text=str(folder / "text"))),

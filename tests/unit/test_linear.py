@@ -40,7 +40,7 @@ LENGTH = 40_000
 PIECES = (
     *"()[]{}<>\"'\\,-_=:;\t 1a.#&é", "|||", " ||| ", "0-0 ", "(A ", "(A b) ", "[X,1] ", "a=1 ", "a=1;", "a= 1 ", " 1",
     "<seg a=", 'a="', '<x translation="', '{"a":', "[{", "/>", "x0:X ", '"a" ', "a\t", "1\t", "\n", "\n\n", "a 1\n",
-    "[a]\n", "a = 1\n", "<sentence ",
+    "[a]\n", "a = 1\n", "<sentence ", "<a>",
 )  # fmt: skip
 RULE, ARPA = "[X] ||| a ||| b ||| ", "\\data\\\nngram 1=1\n\n\\1-grams:\n-1 "
 DECODERS = ("cdec", "joshua", "moses", "travatar")
@@ -82,7 +82,7 @@ READERS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
             "conllx": ("", "1\ta\ta\tA\tA\t"),
             "pharaoh": ("", "0-0 "),
             "candc": ("", "(ncmod _ a_0 b_1)\n", "<c> "),
-            "enju": ("", "<sentence ", "<sentence>", '<sentence id="a">'),
+            "enju": ("", "<sentence ", "<sentence>", '<sentence id="a">', "<a", "<a ", "<a>"),
             "enju-standoff": ("", "0\t1\tsentence ", "0\t1\ttok "),
         }.items()
     },

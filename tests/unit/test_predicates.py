@@ -163,8 +163,17 @@ def test_sentences_may_be_empty_or_share_a_line(tmp_path: Path) -> None:
         ('<sentence id="s1"><tok id="t0">a</tok>\n' + GOOD, 1, "the sentence that begins here has no </sentence>"),
         (sentence('<tok id="t0">a</cons>'), 1, "not well-formed XML: mismatched tag"),
         (sentence('<tok id="t0">&x;</tok>'), 1, "not well-formed XML: undefined entity"),
-        (GOOD + "stray\n", 2, "'stray' is outside of sentences; expected <sentence …>"),
-        (sentence("stray"), 1, "'stray' is in no token"),
+        (GOOD + "stray\n", 2, "'stray' is outside of sentences; expected <sentence …> as of enju -xml"),
+        (
+            GOOD + "goes\tgo\tVBZ\n",
+            2,
+            "'goes\\tgo\\tVBZ' is outside of sentences; expected <sentence …> as of enju -xml",
+        ),
+        (
+            GOOD + "<all>\n<tok id='t'/>\n",
+            3,
+            "\"<tok id='t'/>\" is outside of sentences; expected <sentence …> as of enju -xml",
+        ),
         (sentence("<tok>a</tok>"), 1, "a <tok> without an id"),
         (sentence('<tok id="t0"> </tok>'), 1, "the token t0 is ''; expected a word"),
         (sentence('<tok id="t0">a b</tok>'), 1, "the token t0 is 'a b'; expected a word"),
@@ -231,15 +240,15 @@ def test_stand_off(tmp_path: Path) -> None:
     raw.write_text(TEXT)
     first, second = read_dependencies(_written(tmp_path, STANDOFF, "x.so"), text=str(raw))
     assert (first.words, first.heads.tolist()) == (["The", "dog", "barks", "."], [1, 2, -1, 2])
-    assert (second.words, second.heads.tolist()) == (["Go", "away"], [-1, 0])
+    assert (second.words, second.heads.tolist()) == (["Go", "away", "."], [-1, 0, 0])
     assert first.tags == ["DT", "NN", "VBZ", "."]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "line", "problem"),
     [
-        ("8\t13\ttok", "8\t130\ttok", 7, "offsets 8 to 130 do not fit the text, which has 24 characters"),
-        ("8\t13\ttok", "13\t8\ttok", 7, "offsets 13 to 8 do not fit the text, which has 24 characters"),
+        ("8\t13\ttok", "8\t130\ttok", 7, "offsets 8 to 130 do not fit the text, which has 24 bytes"),
+        ("8\t13\ttok", "13\t8\ttok", 7, "offsets 13 to 8 do not fit the text, which has 24 bytes"),
         ("4\t7\ttok", "2\t7\ttok", 5, "the token t0.1 at 2 to 7 overlaps the one before it"),
         ("4\t7\ttok", "3\t4\ttok", 5, "the token t0.1 is ''; expected a word"),
         ("4\t7\ttok", "4\t7\tword", 5, "element 'word' is not known; expected sentence, cons or tok"),
@@ -265,7 +274,7 @@ def test_bad_stand_off(tmp_path: Path, old: str, new: str, line: int, problem: s
         list(read_dependencies(path, text=str(raw)))
     assert (error.value.line, error.value.problem) == (line, problem)
     records = read_dependencies(path, text=str(raw), skip_bad=True)
-    assert [tree.words for tree in records] == [["Go", "away"]]
+    assert [tree.words for tree in records] == [["Go", "away", "."]]
     assert records.skipped == 1
 
 
@@ -281,7 +290,7 @@ def test_sentences_may_not_overlap(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["bom", "gz", "crlf"])
 def test_the_annotated_text_as_files_have_it(tmp_path: Path, name: str) -> None:
-    """A byte order mark is none of its characters, a carriage return is one, and it may be compressed."""
+    """A byte order mark is three bytes and no character, a carriage return is both, and it may be compressed."""
     raw = tmp_path / ("raw.txt.gz" if name == "gz" else "raw.txt")
     text = TEXT.replace("\n", "\r\n") if name == "crlf" else TEXT
     data = text.encode("utf-8-sig" if name == "bom" else "utf-8")
@@ -290,8 +299,18 @@ def test_the_annotated_text_as_files_have_it(tmp_path: Path, name: str) -> None:
     if name == "crlf":
         annotation = STANDOFF.replace("15\t23", "16\t24").replace("15\t", "16\t").replace("\t17", "\t18")
         annotation = annotation.replace("\t22", "\t23").replace("18\t23", "19\t23")
-    trees = list(read_dependencies(_written(tmp_path, annotation, "x.so"), text=str(raw)))
-    assert [tree.words for tree in trees] == [["The", "dog", "barks", "."], ["Go", "away"]]
+    for unit in ("bytes", "characters"):
+        if name == "bom" and unit == "bytes":
+            annotation = moved(STANDOFF, 3).replace("3\t", "0\t")  # the first word begins with the mark
+        trees = list(read_dependencies(_written(tmp_path, annotation, "x.so"), text=str(raw), offsets=unit))
+        assert [tree.words for tree in trees] == [["The", "dog", "barks", "."], ["Go", "away", "."]]
+        annotation = STANDOFF if name == "bom" else annotation
+
+
+def moved(standoff: str, by: int) -> str:
+    """Return the annotation with all offsets moved."""
+    fields = [line.split("\t") for line in standoff.splitlines()]
+    return "".join(f"{int(begin) + by}\t{int(end) + by}\t{rest}\n" for begin, end, rest in fields)
 
 
 def test_what_is_not_utf8_is_named_by_file_and_line(tmp_path: Path) -> None:

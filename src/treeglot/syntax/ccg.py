@@ -81,6 +81,7 @@ def argument_depends(text: str, slot: int, word: str = "") -> bool:
 
     Slots count from the innermost argument. A modifier X/X or X\\X depends on its first slot, the word that it
     modifies. A determiner depends on its noun, and an auxiliary on its verb. All other arguments depend on the word.
+    A conjunction (`conj`) has one slot, for all words that it joins.
 
     >>> argument_depends("(S[dcl]\\\\NP)/NP", 2)
     True
@@ -89,7 +90,10 @@ def argument_depends(text: str, slot: int, word: str = "") -> bool:
     >>> argument_depends("(S[dcl]\\\\NP)/(S[b]\\\\NP)", 2, "will"), argument_depends("NP[nb]/N", 1, "the")
     (False, False)
     """
-    arguments = _slots(parse_category(text))
+    category = parse_category(text)
+    if category == Category("conj") and slot == 1:
+        return True
+    arguments = _slots(category)
     if not 1 <= slot <= len(arguments):
         raise ValueError(f"slot {slot} of {text!r}, which has {len(arguments)}")
     category, modified = arguments[slot - 1]

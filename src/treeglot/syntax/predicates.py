@@ -33,7 +33,7 @@ def predicate_arcs() -> Mapping[str, tuple[tuple[str, str], ...]]:
 
 @dataclass(frozen=True)
 class Token:
-    """A word: its predicate's type, and the ids of its arguments by name."""
+    """A word: its predicate's type, and the ids of its arguments by name. Words outside of the analysis have no id."""
 
     id: str
     word: str
@@ -60,12 +60,12 @@ class PredicateSentence:
 
     def head_word(self, id: str, semantic: bool = False) -> int | None:
         """Return the position of the word that a constituent's heads lead to; None if they lead nowhere."""
-        places = {token.id: place for place, token in enumerate(self.tokens)}
+        places = self._places()
         return _follow(id, self.phrases, places, semantic)
 
     def to_dependency(self, semantic: bool = False) -> tuple[Dependency, list[str]]:
         """Convert to dependencies over syntactic or semantic heads, and also return the types that the table lacks."""
-        places = {token.id: place for place, token in enumerate(self.tokens)}
+        places = self._places()
         table = predicate_arcs()
         arcs, unknown = [], []
         for place, token in enumerate(self.tokens):
@@ -88,6 +88,9 @@ class PredicateSentence:
         tags = [token.tag or "_" for token in self.tokens]
         tagged = any(tag != "_" for tag in tags)
         return Dependency([token.word for token in self.tokens], heads, tags if tagged else None), unknown
+
+    def _places(self) -> dict[str, int]:
+        return {token.id: place for place, token in enumerate(self.tokens) if token.id}
 
 
 def _follow(id: str, phrases: Mapping[str, Phrase], places: Mapping[str, int], semantic: bool) -> int | None:

@@ -41,7 +41,7 @@ class CandC(LineRecords[Dependency]):
 
     def take(self, number: int, line: str) -> Iterator[Dependency | BadRecordError]:
         """Yield the sentence that this line ends, if the line is empty."""
-        if line.startswith("#"):
+        if line.startswith("#") and not _WORD.fullmatch(line.split(maxsplit=1)[0]):  # the word # may begin a line
             return
         if line.strip():
             self._lines.append((number, line.strip()))
@@ -92,6 +92,10 @@ class CandC(LineRecords[Dependency]):
         for number, line in lines:
             if not line.startswith("<c>"):
                 arcs += self._arcs(number, line, words)
+        tags = [field[1 if len(field) == 3 else 2] for field in fields]
+        # A failed parse: in others, no more than one word besides punctuation is in no dependency.
+        if len(lines) == 1 and other is None and sum(any(c.isalnum() for c in word) for word in words) > 1:
+            return Dependency(words, [Dependency.NO_HEAD] * len(words), tags)
         root, told = widest_root(len(words), arcs)
         if not told and other is not None and words:
             if len(other) != len(words):
@@ -100,12 +104,11 @@ class CandC(LineRecords[Dependency]):
                 )
             root = next(iter(other.roots()), root)
         heads = one_head_each(len(words), arcs, root) if words else []
-        return Dependency(words, heads, [field[1 if len(field) == 3 else 2] for field in fields])
+        return Dependency(words, heads, tags)
 
     def _arcs(self, number: int, line: str, words: list[str]) -> list[tuple[int, int]]:
-        parts = line.removeprefix("(").removesuffix(")").split()
-        if not parts:
-            raise BadRecordError(number, f"{line!r} is not a dependency or relation")
+        # A line without outer brackets may begin with the word (_3.
+        parts = (line[1:-1] if line.startswith("(") and line.endswith(")") else line).split()
         if len(parts) >= 4 and _WORD.fullmatch(parts[0]) and _SLOT.fullmatch(parts[2]):
             predicate, argument = (self._place(number, part, words, 1) for part in (parts[0], parts[3]))
             try:
@@ -113,6 +116,8 @@ class CandC(LineRecords[Dependency]):
             except ValueError as error:
                 raise BadRecordError(number, str(error)) from None
             return [(argument, predicate)] if depends else [(predicate, argument)]
+        if not (parts := line.removeprefix("(").removesuffix(")").split()):
+            raise BadRecordError(number, f"{line!r} is not a dependency or relation")
         relation, *rest = parts
         if relation in _NONE:
             return []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 import warnings
 from collections import Counter
@@ -22,10 +21,19 @@ _ATTRIBUTE = re.compile(r'\s*([\w.:-]+)="([^"<]*)"')
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 _OFFSET = re.compile(r"[0-9]{1,18}")
 _END = re.compile(r"</sentence\s*>|<sentence\b[^<>]*/>")  # no stretch of a line is looked at twice
+# Tags of elements around sentences: programs that run Enju add a root to get one document.
+_AROUND = re.compile(r"</?(?!(?:sentence|cons|tok)\b)[A-Za-z_][\w.:-]*(?:\s[^<>]*)?/?>\s*")
+# Blanks of text files. Other spaces, such as the one that breaks no line, are parts of words here and for Enju.
+_BLANKS = " \t\r\n"
+_BLANK = re.compile(f"[{_BLANKS}]+")
 
 
 class UnknownPredicateWarning(UserWarning):
     """Predicates whose types are missing from the mapping table. Their arcs are skipped."""
+
+
+class FurtherParsesWarning(UserWarning):
+    """Sentences with several parses (`enju -N`). Only the first parse of each is used."""
 
 
 class _Sentences(LineRecords[Dependency]):
@@ -37,15 +45,24 @@ class _Sentences(LineRecords[Dependency]):
             raise UsageError(f"heads is {heads!r}; expected syntactic or semantic")
         self.semantic = heads == "semantic"
         self.unknown: Counter[str] = Counter()
+        self.further = 0  # parses of a sentence after its first
 
     def finished(self, sentence: PredicateSentence) -> Dependency:
         """Return the dependencies of a sentence. A sentence that could not be parsed has no words."""
+        if not any(token.id for token in sentence.tokens):
+            sentence.tokens.clear()  # the text of a failed parse, which Enju has not tokenised
         dependency, unknown = sentence.to_dependency(self.semantic)
         self.unknown.update(unknown)
         return dependency
 
     def report(self) -> None:
-        """Report unknown predicates."""
+        """Report unknown predicates and parses that were left out."""
+        if self.further:
+            warnings.warn(
+                f"{self.file}: {self.further} further parses of the same sentences are left out: the first one counts",
+                FurtherParsesWarning,
+                stacklevel=2,
+            )
         if self.unknown:
             names = ", ".join(f"{name} ({count})" for name, count in sorted(self.unknown.items()))
             total = sum(self.unknown.values())
@@ -64,6 +81,7 @@ class EnjuXml(_Sentences):
         self._begun = 0  # the line in which the sentence at hand begins
         self._text: list[str] = []  # its lines so far
         self._size = 0
+        self._before: tuple[str, str, str] | None = None  # the sentence before: id, text, element
 
     def take(self, number: int, line: str) -> Iterator[Dependency | BadRecordError]:
         """Yield the sentences that end in the line."""
@@ -75,13 +93,15 @@ class EnjuXml(_Sentences):
                 part = part.strip()
                 if part.startswith("<?xml"):
                     part = part.partition("?>")[2].strip()
+                part = _inside(part)
                 if not part:
                     continue
                 if part.startswith("<!"):
                     yield BadRecordError(number, f"{part[:9]!r}: declarations are refused, sentences need none")
                     continue
                 if not re.match(r"<sentence\b", part):
-                    yield BadRecordError(number, f"{part[:40]!r} is outside of sentences; expected <sentence …>")
+                    problem = f"{part[:40]!r} is outside of sentences; expected <sentence …> as of enju -xml"
+                    yield BadRecordError(number, problem)
                     continue
                 self._begun, self._size = number, 0
             self._text.append(part + "\n")
@@ -90,16 +110,37 @@ class EnjuXml(_Sentences):
                 yield BadRecordError(self._begun, f"the sentence that begins here {too_long(longest_line())}")
                 self._text.clear()
             elif _END.search(part):
-                try:
-                    yield self.finished(_XmlSentence(self._begun).parse("".join(self._text)))
-                except BadRecordError as bad:
-                    yield bad
+                yield from self._sentence("".join(self._text))
                 self._text.clear()
+
+    def _sentence(self, element: str) -> Iterator[Dependency | BadRecordError]:
+        """Yield a sentence, unless it is another parse of the sentence before it."""
+        found, before = _XmlSentence(self._begun), self._before
+        try:
+            sentence = found.parse(element)
+        except BadRecordError as bad:
+            self._before = None
+            yield bad
+            return
+        self._before = found.id, "".join(found.text), element
+        # Two runs of Enju give equal sentences the same id as well, but then the whole elements are equal.
+        if found.id and before is not None and before[:2] == self._before[:2] and before[2] != element:
+            self.further += 1
+        else:
+            yield self.finished(sentence)
 
     def end(self, number: int) -> Iterator[Dependency | BadRecordError]:
         """Refuse a sentence that does not end."""
         if self._text:
             yield BadRecordError(self._begun, "the file ends inside the sentence that begins here")
+
+
+def _inside(part: str) -> str:
+    """Remove the tags of elements around sentences from the beginning."""
+    at = 0
+    while (around := _AROUND.match(part, at)) is not None:
+        at = around.end()
+    return part[at:]
 
 
 def _parts(line: str) -> list[str]:
@@ -118,6 +159,8 @@ class _XmlSentence:
 
     def __init__(self, first_line: int) -> None:
         self.sentence = PredicateSentence()
+        self.id = ""
+        self.text: list[str] = []  # without blanks
         self._first_line = first_line
         self._ids: set[str] = set()
         self._depth = 0  # of open constituents
@@ -162,19 +205,22 @@ class _XmlSentence:
             self._depth += 1
         elif name == "tok":
             self._pending.append((attributes, []))
-        elif name != "sentence":
+        elif name == "sentence":
+            self.id = id
+        else:
             raise self._bad(f"<{name}> is not known; expected sentence, cons or tok")
 
     def _data(self, text: str) -> None:
+        self.text.append(_BLANK.sub("", text))
         if self._pending:
             self._pending[-1][1].append(text)
-        elif text.strip():
-            raise self._bad(f"{text.strip()[:40]!r} is in no token")
+        else:
+            self.sentence.tokens += _outside(text)
 
     def _stop(self, name: str) -> None:
         if name == "tok":
             attributes, texts = self._pending.pop()
-            self.sentence.tokens.append(_token(attributes, "".join(texts).strip(), self._bad))
+            self.sentence.tokens.append(_token(attributes, "".join(texts), self._bad))
         elif name == "cons":
             self._depth -= 1
             if self._depth == 0:
@@ -187,26 +233,37 @@ def _phrase(attributes: dict[str, str]) -> Phrase:
     return Phrase(head, attributes.get("sem_head", head))
 
 
-def _token(attributes: dict[str, str], word: str, bad: Callable[[str], BadRecordError]) -> Token:
-    if not word or len(word.split()) != 1:
+def _outside(text: str) -> list[Token]:
+    """Return words of a text between tokens: Enju does not analyse full stops, question and exclamation marks."""
+    return [Token("", word, "", "", {}) for word in _BLANK.split(text) if word]
+
+
+def _token(attributes: dict[str, str], text: str, bad: Callable[[str], BadRecordError]) -> Token:
+    word = text.strip(_BLANKS)
+    if not word or _BLANK.search(word):
         raise bad(f"the token {attributes['id']} is {word!r}; expected a word")
     arguments = {name: value for name, value in attributes.items() if _ARGUMENT.fullmatch(name)}
     return Token(attributes["id"], word, attributes.get("pos", "_"), attributes.get("pred", ""), arguments)
 
 
 class EnjuStandOff(_Sentences):
-    """Reads lines with BEGIN, END, element and attributes, separated by tabs. Offsets count characters of the text."""
+    """Reads lines with BEGIN, END, element and attributes, separated by tabs. Offsets count bytes, as Enju does."""
 
-    def __init__(self, file: str, skip_bad: bool, text: str = "", heads: str = "syntactic") -> None:
+    def __init__(
+        self, file: str, skip_bad: bool, text: str = "", heads: str = "syntactic", offsets: str = "bytes"
+    ) -> None:
         super().__init__(file, skip_bad, heads)
+        if offsets not in ("bytes", "characters"):
+            raise UsageError(f"offsets is {offsets!r}; expected bytes or characters")
         if not text:
             raise UsageError("stand-off annotation is read with the text that it is on: give it as the option text")
-        self._raw = _annotated(text)
+        self._raw = _AnnotatedText(text, offsets)
         self._sentence: PredicateSentence | None = None
         self._ids: set[str] = set()  # of its elements
         self._span = (0, 0)  # where it is
         self._spans: list[tuple[int, int, str]] = []  # of its constituents
         self._at = 0  # where its last token ends
+        self._place: tuple[str, int, int] | None = None  # its id and span
         self._bad = False  # whether lines are left out up to the next sentence
 
     def take(self, number: int, line: str) -> Iterator[Dependency | BadRecordError]:
@@ -218,7 +275,12 @@ class EnjuStandOff(_Sentences):
             name, begin, end, attributes = found
             if name == "sentence":
                 yield from self.end(number)
-                self._bad = False
+                place = (attributes.get("id", ""), begin, end)
+                if place[0] and place == self._place:
+                    self.further += 1
+                    self._bad = True  # up to the next sentence
+                    return
+                self._bad, self._place = False, place
                 before, self._span = self._span[1], (begin, max(end, self._span[1]))
                 if begin < before:
                     raise BadRecordError(number, f"the sentence at {begin} to {end} overlaps the one before it")
@@ -237,6 +299,7 @@ class EnjuStandOff(_Sentences):
         sentence, self._sentence = self._sentence, None
         if sentence is None:
             return
+        sentence.tokens += _outside(self._raw.cut(self._at, self._span[1]))
         tops, reached = [], -1
         for begin, end, id in sorted(self._spans, key=lambda span: (span[0], -span[1])):
             if end > reached:
@@ -257,10 +320,8 @@ class EnjuStandOff(_Sentences):
         name, _, rest = fields[2].strip().partition(" ")
         if name not in ("sentence", "cons", "tok"):
             raise BadRecordError(number, f"element {name!r} is not known; expected sentence, cons or tok")
-        if not begin <= end <= len(self._raw):
-            raise BadRecordError(
-                number, f"offsets {begin} to {end} do not fit the text, which has {len(self._raw)} characters"
-            )
+        if problem := self._raw.problem(begin, end):
+            raise BadRecordError(number, problem)
         attributes = _attributes(rest, number)
         if name != "sentence" and "id" not in attributes:
             raise BadRecordError(number, f"a {name} without an id")
@@ -282,19 +343,41 @@ class EnjuStandOff(_Sentences):
             return
         if begin < self._at:
             raise BadRecordError(number, f"the token {id} at {begin} to {end} overlaps the one before it")
+        sentence.tokens += _outside(self._raw.cut(self._at, begin))
         self._at = end
-        word = self._raw[begin:end].strip()
+        word = self._raw.cut(begin, end)
         sentence.tokens.append(_token(attributes, word, lambda problem: BadRecordError(number, problem)))
 
 
-def _annotated(path: str) -> str:
-    """Return the text that offsets refer to, without a byte order mark."""
-    data = b"".join(read_chunks(path)).removeprefix(codecs.BOM_UTF8)
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise FormatError(path, line, f"byte 0x{data[error.start]:02x} is not UTF-8") from error
+class _AnnotatedText:
+    """The text that offsets refer to. Bytes count with a byte order mark, characters without it."""
+
+    def __init__(self, path: str, unit: str) -> None:
+        data = b"".join(read_chunks(path))
+        try:
+            text = data.decode()
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            raise FormatError(path, line, f"byte 0x{data[error.start]:02x} is not UTF-8") from error
+        self._unit = unit
+        self._bytes = data if unit == "bytes" else b""
+        self._text = text.removeprefix("\ufeff") if unit == "characters" else ""
+        self._size = len(self._bytes) or len(self._text)
+
+    def problem(self, begin: int, end: int) -> str:
+        """Return why there is nothing from one offset to the other, if so."""
+        if not begin <= end <= self._size:
+            return f"offsets {begin} to {end} do not fit the text, which has {self._size} {self._unit}"
+        for offset in (begin, end):
+            if self._bytes[offset : offset + 1] and self._bytes[offset] & 0xC0 == 0x80:
+                return f"offset {offset} is inside a character; if offsets count characters, set offsets=characters"
+        return ""
+
+    def cut(self, begin: int, end: int) -> str:
+        """Return the text from one offset to the other."""
+        if self._unit == "characters":
+            return self._text[begin:end]
+        return self._bytes[begin:end].decode().removeprefix("\ufeff")
 
 
 def _unescape(value: str) -> str:
