@@ -80,7 +80,7 @@ def write_some(table: RuleTable, path: PathLike, style: GrammarStyle, rules: Seq
 
 
 def _moses_name(feature: str) -> str:
-    """Return the name of a sparse feature in a Moses rule. Scores have no names."""
+    """Return the name of a sparse feature as Moses rules contain it. Dense scores have no names."""
     prefix, name = PREFIXES["moses"] + "_", feature.removeprefix(PREFIXES["moses"] + "_")
     return name if feature.startswith(prefix) and not name.isdecimal() else ""
 
