@@ -1,4 +1,4 @@
-"""Training of n-gram models: interpolated modified Kneser-Ney, as in lmplz."""
+"""Trains n-gram models with interpolated modified Kneser-Ney smoothing, as lmplz does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BLOCK = 5_000_000  # words that a task sorts, about
 
 
 class DiscountWarning(UserWarning):
-    """The discounts of an order could not be estimated, and fallback discounts replace them."""
+    """Warns that the discounts of an order could not be estimated, so that fallback discounts replace them."""
 
 
 @dataclass(frozen=True)
@@ -97,15 +97,15 @@ def train_ngram(
 
 @dataclass(frozen=True)
 class SortBlock:
-    """Sorts and counts the n-grams of a block of words, given by number."""
+    """Sorts and counts the n-grams of a block of text. Words are given by their numbers."""
 
     order: int
 
     def open(self) -> None:
-        """Open nothing: a block contains all that it needs."""
+        """Do nothing, because a block contains everything that it needs."""
 
     def run(self, opened: None, records: Any, first: int, threads: int, part: Path) -> dict[str, Any]:
-        """Write the sorted run of a block."""
+        """Count the n-grams of a block, and write them as a sorted run."""
         import numpy as np
 
         with write_binary(part) as stream:
@@ -123,7 +123,7 @@ def _count_elsewhere(
     machines: Machines,
     report: Callable[[str], None],
 ) -> str:
-    """Number the words of a text here, and let machines count its blocks. Returns the name of the text."""
+    """Number the words of a text here, and let machines count its blocks. Return the name of the text."""
     name, steps = feed_steps(trainer, text, name, progress)
     block = min(BLOCK, options["memory"] // 100)  # before the trainer sorts them itself for lack of memory
 
