@@ -85,17 +85,17 @@ class ModelFile(Options):
         check_part_names(self.parts)
 
     def need_table(self, folder: Path, what: str) -> None:
-        """Refuse a request that needs a rule table if the model in a folder finds its rules on demand."""
+        """Raise an error if a request needs a rule table, but the model finds its rules on demand."""
         if self.on_demand:
             raise UsageError(f"{folder} finds its rules on demand; {what} need a model with a rule table")
 
     @property
     def every_network(self) -> dict[str, str]:
-        """The files of the networks by name; the name of the neural joint model is empty."""
+        """The files of all networks, by name. The neural joint model has the empty name."""
         return ({"": self.neural} if self.neural else {}) | self.networks
 
     def files(self) -> Iterator[tuple[tuple[str, ...], str]]:
-        """Yield the files that `model.toml` names, by key."""
+        """Yield the files that `model.toml` names, with their keys."""
         rules = "on_demand" if self.on_demand else "rules"
         for name in (rules, "lm", "neural", "context", "weights", "text", "parser", "target_parser"):
             yield (name,), getattr(self, name)
@@ -106,7 +106,7 @@ class ModelFile(Options):
 
 
 def check_lm_names(names: Iterable[str]) -> None:
-    """Refuse names of further language models that cannot be features, or that are taken."""
+    """Refuse names of further language models that cannot be part of a feature, or that are taken."""
     for name in names:
         if not re.fullmatch("[a-z0-9_]{1,40}", name) or name == "unknown" or name.endswith("_unknown"):
             problem = "expected letters a to z, digits and _, and no unknown at its end"
@@ -114,7 +114,7 @@ def check_lm_names(names: Iterable[str]) -> None:
 
 
 def check_network_names(names: Iterable[str]) -> None:
-    """Refuse names of further networks that cannot be features."""
+    """Refuse names of further networks that cannot be part of a feature."""
     for name in names:
         if not re.fullmatch("[a-z0-9_]{1,40}", name):
             problem = "is no name of a network; expected letters a to z, digits and _"
@@ -122,7 +122,7 @@ def check_network_names(names: Iterable[str]) -> None:
 
 
 def check_part_names(names: Iterable[str]) -> None:
-    """Refuse names of a joint model's parts that cannot begin the names of features and folders."""
+    """Refuse names of a joint model's parts that cannot be prefixes of features or names of folders."""
     for name in names:
         if not re.fullmatch("[A-Za-z0-9_-]{1,40}", name):
             problem = "is no name of a part; expected letters A to Z and a to z, digits, - and _"
@@ -130,7 +130,7 @@ def check_part_names(names: Iterable[str]) -> None:
 
 
 def refuse_links(folder: Path, file: ModelFile) -> None:
-    """Refuse links among the model's files that lead out of its folder."""
+    """Refuse links in a model's folder that lead out of it."""
     given = {path.rpartition(":")[2] if "parser" in key[0] else path: key for key, path in file.files()}
     text = (folder / file.text).parent.relative_to(folder) if file.text else Path()
     learnt = [str(text / f"{side}.{part}") for side in ("source", "target") for part in PARTS]
@@ -148,7 +148,7 @@ def refuse_links(folder: Path, file: ModelFile) -> None:
 
 
 def move_in(folder: Path, *, locked: bool = False) -> None:
-    """Install the new model that waits in a folder, if there is one. A later call finishes an interrupted one.
+    """Move a new model into place, if a folder contains one. A later call finishes an interrupted move.
 
     `model.toml` is removed first and written last, so two models never mix. Before it is written, old rules of the
     other variant (table or index) are removed.
@@ -183,7 +183,7 @@ def move_in(folder: Path, *, locked: bool = False) -> None:
 
 
 def _remove_other_rules(folder: Path, file: ModelFile) -> None:
-    """Remove the old model's rules that the new model does not use."""
+    """Remove those files of rules of the old model that the new model does not have."""
     if file.on_demand:
         used = {file.on_demand, *read_facts(folder / file.on_demand)["indexes"]}
         other = ["rules.table", "rules.parquet", PROVENANCE]
@@ -207,7 +207,7 @@ def write_model(
     named: Mapping[str, Mapping[str, str]] = {},
     context: str = "",
 ) -> None:
-    """Write `weights.txt`, the text pipeline and, last, `model.toml` beside the existing tables.
+    """Write the parts of a model that come after its tables: the weights, the text pipeline and, last, `model.toml`.
 
     `named` contains the tables of `model.toml`: `parts`, `lms` and `networks`.
     """
