@@ -1,4 +1,5 @@
-"""Parsing: grammars from treebanks, trees and forests of sentences, and the protocol of all parsers."""
+"""Parsing: trains grammars on treebanks, parses sentences into trees or forests, and defines the protocol of parsers.
+"""
 
 from treeglot.parse.parser import ParsingOptions, load_parser
 from treeglot.parse.protocol import Parser
