@@ -16,7 +16,7 @@ __all__ = ["Phrase", "PredicateSentence", "Token", "predicate_arcs"]
 
 @cache
 def predicate_arcs() -> Mapping[str, tuple[tuple[str, str], ...]]:
-    """Return the mapping table: for each type of predicate its arcs (dependent, head), by `pred`, `arg1` … and `mod`.
+    """Load the table that maps each type of predicate to its arcs. An arc names a dependent and a head.
 
     >>> predicate_arcs()["conj_arg12"]
     (('arg2', 'pred'), ('pred', 'arg1'))
@@ -33,7 +33,7 @@ def predicate_arcs() -> Mapping[str, tuple[tuple[str, str], ...]]:
 
 @dataclass(frozen=True)
 class Token:
-    """A word: its predicate's type, and the ids of its arguments by name."""
+    """A word with the type of its predicate, and the ids of its arguments by name."""
 
     id: str
     word: str
@@ -44,7 +44,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Phrase:
-    """A constituent with its syntactic and its semantic head child."""
+    """A constituent, with its syntactic and its semantic head child."""
 
     head: str
     semantic_head: str
@@ -52,19 +52,22 @@ class Phrase:
 
 @dataclass
 class PredicateSentence:
-    """A sentence as a parser of predicate-argument structures gives it; ids are its own."""
+    """A sentence with predicate-argument structures. Its ids are those that the parser assigned."""
 
     tokens: list[Token] = field(default_factory=list)
     phrases: dict[str, Phrase] = field(default_factory=dict)
     tops: list[str] = field(default_factory=list)  # constituents that are in no other, the widest first
 
     def head_word(self, id: str, semantic: bool = False) -> int | None:
-        """Return the position of the word that a constituent's heads lead to; None if they lead nowhere."""
+        """Follow the heads of a constituent down to a word, and return its position, or None if there is none."""
         places = {token.id: place for place, token in enumerate(self.tokens)}
         return _follow(id, self.phrases, places, semantic)
 
     def to_dependency(self, semantic: bool = False) -> tuple[Dependency, list[str]]:
-        """Convert to dependencies over syntactic or semantic heads, and also return the types that the table lacks."""
+        """Convert to dependencies over syntactic or semantic heads.
+
+        Also return the types that are missing from the table.
+        """
         places = {token.id: place for place, token in enumerate(self.tokens)}
         table = predicate_arcs()
         arcs, unknown = [], []

@@ -1,4 +1,4 @@
-"""Enju's predicate-argument structures, as XML and as stand-off annotation: dependencies over either kind of heads."""
+"""Reads Enju's predicate-argument structures, as XML or stand-off annotation, and converts them to dependencies."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _END = re.compile(r"</sentence\s*>|<sentence\b[^<>]*/>")  # no stretch of a line
 
 
 class UnknownPredicateWarning(UserWarning):
-    """Predicates whose types are missing from the mapping table. Their arcs are skipped."""
+    """Warns of predicates whose types are missing from the table. Their arcs are skipped."""
 
 
 class _Sentences(LineRecords[Dependency]):
-    """The common part of both notations: turns the parts of a sentence into dependencies, and counts unknown types."""
+    """Builds the dependencies of a sentence from its parts, for both notations, and counts unknown types."""
 
     def __init__(self, file: str, skip_bad: bool, heads: str) -> None:
         super().__init__(file, skip_bad)
@@ -39,13 +39,13 @@ class _Sentences(LineRecords[Dependency]):
         self.unknown: Counter[str] = Counter()
 
     def finished(self, sentence: PredicateSentence) -> Dependency:
-        """Return the dependencies of a sentence. A sentence that could not be parsed has no words."""
+        """Return the dependencies of a sentence. If Enju could not parse it, it has no words."""
         dependency, unknown = sentence.to_dependency(self.semantic)
         self.unknown.update(unknown)
         return dependency
 
     def report(self) -> None:
-        """Report unknown predicates."""
+        """Warn of predicates with unknown types."""
         if self.unknown:
             names = ", ".join(f"{name} ({count})" for name, count in sorted(self.unknown.items()))
             total = sum(self.unknown.values())
@@ -57,7 +57,7 @@ class _Sentences(LineRecords[Dependency]):
 
 
 class EnjuXml(_Sentences):
-    """Reads sentences that are XML elements, one after another."""
+    """Reads sentences in Enju's XML, one after another."""
 
     def __init__(self, file: str, skip_bad: bool, heads: str = "syntactic") -> None:
         super().__init__(file, skip_bad, heads)
@@ -66,7 +66,7 @@ class EnjuXml(_Sentences):
         self._size = 0
 
     def take(self, number: int, line: str) -> Iterator[Dependency | BadRecordError]:
-        """Yield the sentences that end in the line."""
+        """Yield the sentences that end in this line."""
         for part in _parts(line):
             if self._text and re.match(r"\s*<sentence\b", part):
                 yield BadRecordError(self._begun, "the sentence that begins here has no </sentence>")
@@ -97,13 +97,13 @@ class EnjuXml(_Sentences):
                 self._text.clear()
 
     def end(self, number: int) -> Iterator[Dependency | BadRecordError]:
-        """Refuse a sentence that does not end."""
+        """Refuse a file that ends within a sentence."""
         if self._text:
             yield BadRecordError(self._begun, "the file ends inside the sentence that begins here")
 
 
 def _parts(line: str) -> list[str]:
-    """Split a line after each end of a sentence."""
+    """Split a line at the ends of sentences."""
     out, at = [], 0
     for match in _END.finditer(line):
         out.append(line[at : match.end()])
@@ -114,7 +114,7 @@ def _parts(line: str) -> list[str]:
 
 
 class _XmlSentence:
-    """Takes the elements of one sentence as expat finds them."""
+    """Collects the elements of one sentence, as expat finds them."""
 
     def __init__(self, first_line: int) -> None:
         self.sentence = PredicateSentence()
@@ -195,7 +195,7 @@ def _token(attributes: dict[str, str], word: str, bad: Callable[[str], BadRecord
 
 
 class EnjuStandOff(_Sentences):
-    """Reads lines with BEGIN, END, element and attributes, separated by tabs. Offsets count characters of the text."""
+    """Reads stand-off annotation. A line has a begin, an end, an element and attributes; offsets count characters."""
 
     def __init__(self, file: str, skip_bad: bool, text: str = "", heads: str = "syntactic") -> None:
         super().__init__(file, skip_bad, heads)
@@ -210,7 +210,7 @@ class EnjuStandOff(_Sentences):
         self._bad = False  # whether lines are left out up to the next sentence
 
     def take(self, number: int, line: str) -> Iterator[Dependency | BadRecordError]:
-        """Yield the sentence that ends before this line, if the line begins another."""
+        """If this line begins another sentence, yield the one before it."""
         try:
             found = self._annotation(number, line)
             if found is None:
@@ -233,7 +233,7 @@ class EnjuStandOff(_Sentences):
             self._sentence, self._bad = None, True  # up to the next sentence
 
     def end(self, number: int) -> Iterator[Dependency | BadRecordError]:
-        """Yield the last sentence."""
+        """Yield the last sentence of the file."""
         sentence, self._sentence = self._sentence, None
         if sentence is None:
             return
@@ -288,7 +288,7 @@ class EnjuStandOff(_Sentences):
 
 
 def _annotated(path: str) -> str:
-    """Return the text that offsets refer to, without a byte order mark."""
+    """Return the text that the offsets refer to, without its byte order mark."""
     data = b"".join(read_chunks(path)).removeprefix(codecs.BOM_UTF8)
     try:
         return data.decode()
