@@ -1,4 +1,4 @@
-"""The service: models over HTTP, in the interfaces that clients already speak, and a page to work with them.
+"""Serves models over HTTP, with interfaces that clients already know, and with a page to work with them.
 
     shelf       the models that are served: loaded, found by languages, loaded again when their folders change
     work        the threads that decode: sentences of all requests in turn
