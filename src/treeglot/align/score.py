@@ -1,4 +1,4 @@
-"""Compares alignments with gold alignments."""
+"""Compares alignments with gold alignments, by precision, recall, F1 and alignment error rate."""
 
 from __future__ import annotations
 

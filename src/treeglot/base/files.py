@@ -459,7 +459,7 @@ def parse_json(text: str | bytes, file: str, line: int = 0, /, **fields: type) -
 
 
 def parse_value(text: str | bytes, file: str, line: int = 0) -> Any:
-    """Parse any JSON value."""
+    """Parse a JSON value of any type. Text that is not JSON raises `FormatError`."""
     try:
         found = json.loads(text)
         if _SURROGATE.search(text.encode("utf-8", "replace") if isinstance(text, str) else text):

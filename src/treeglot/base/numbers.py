@@ -1,4 +1,4 @@
-"""Numbers in text files."""
+"""Parses numbers in text files, as C does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options for opening binary files."""
+"""Options for opening binary files, such as rule tables and language models."""
 
 from __future__ import annotations
 

@@ -156,10 +156,11 @@ def in_shards(
 ) -> Iterator[list[Part]]:
     """Run a job on lists of records, each with its length, and yield the resulting parts in order.
 
-    The parts are in a folder beside `out`, which is removed when the block ends without an error. Parts of an earlier
-    run are reused if program, job, `key` and records are the same. `threads` is the number for one machine, and the
-    tasks that it runs at once share them. Python warnings of tasks are repeated here, each once. Jobs with the same
-    `opening` share what they open, and a process opens it once. Without `opening`, each job opens its own data.
+    The parts are in a folder beside `out`, which is removed if the block ends without an error. Parts of an earlier run
+    are reused if the program, the job, `key` and the records are the same. `threads` applies to one machine, and the
+    tasks that it runs at once share them. If tasks issue Python warnings, each is repeated here once. Jobs with the
+    same `opening` share the data that they open, and a process opens it only once. Without `opening`, each job opens
+    its own data.
     """
     target = Path(out).resolve()
     folder = target.parent / f".{target.name}.parts"

@@ -247,9 +247,9 @@ def upload_folder(folder: PathLike, path: PathLike) -> None:
 def fetch(path: PathLike, cache: PathLike | None = None, report: Callable[[str], None] = lambda line: None) -> Path:
     """Copy an object, or a folder that `upload_folder` wrote, to this machine, and return the path of the copy.
 
-    Files that are mapped into memory must be on this machine. The copy is stored in `cache`. It is reused as long as
-    the object has the same size and time, and the copy has the same checksum. The files of a folder are checked against
-    its list. One process at a time fetches a URI, and others wait for it.
+    The copy is needed for files that are mapped into memory. It is stored in `cache`, and reused as long as the object
+    has the same size and time, and the copy has the same checksum. The files of a folder are checked against its list.
+    If several processes fetch the same URI, one copies it and the others wait.
     """
     if not is_remote(path):
         return Path(plain_path(path))

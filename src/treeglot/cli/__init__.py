@@ -1,4 +1,4 @@
-"""The command line: `treeglot COMMAND`.
+"""The command line: `treeglot COMMAND`. Each command is a file in this folder.
 
 To add a command `treeglot rules extract`:
 

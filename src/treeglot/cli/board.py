@@ -17,7 +17,7 @@ class Lines(Watcher):
     """Shows progress as lines: when a step begins or ends, and the messages of the step every few seconds."""
 
     def __init__(self) -> None:
-        """Create the display."""
+        """Create the display without any messages."""
         self.last: dict[str, float] = {}  # when a running step printed something
         self.line: dict[str, str] = {}  # its last message
 
@@ -80,7 +80,7 @@ class Board(Watcher):
         self.live.start()
 
     def started(self, planned: Planned) -> None:
-        """Mark a step as running."""
+        """Show in the table that a step is running."""
         self.began[planned.step.name] = time.monotonic()
         self.state[planned.step.name] = "" if planned.reason == NEW else planned.reason
 

@@ -206,7 +206,7 @@ class Done:
             self.bad += 1
 
     def add(self, given: Source, translation: Translation) -> None:
-        """Add one more translation."""
+        """Count one more translation, and keep it for drawings."""
         if self.output.svg is not None and self.picture is None:
             from treeglot.decode.draw import to_svg
 

@@ -62,7 +62,7 @@ class PlainCommand(TyperCommand):
         return []
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the options by panel."""
+        """Write the options of the command, grouped by panel."""
         parameters(self, ctx, formatter)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:

@@ -43,7 +43,7 @@ def settings() -> Settings:
 
 
 def report_error(message: str) -> None:
-    """Print `error: message`."""
+    """Print an error message on standard error, as `error: message`."""
     _line("error:", typer.colors.RED, message)
 
 

@@ -50,10 +50,10 @@ def placed(
     """Yield the values of a command's parameters, with remote files replaced by local copies where needed.
 
     `written` maps the parameters that name outputs to whether the output is a folder. Outputs are checked first, and
-    copied to their URIs when the block ends. A file that was complete before an error is copied, too. An interrupted
-    command leaves its output for the next one. `mapped` names parameters whose files are mapped into memory. Files of
-    `changed` must be local, because they are changed in place. Both can be text such as NAME=URI. URIs in `here_only`
-    are refused, too.
+    copied to their URIs when the block ends. If an error occurs, files that are already complete are copied, too. An
+    interrupted command leaves its output for the next one. `mapped` names parameters whose files are mapped into
+    memory, and `changed` those whose files are changed in place, and so must be local. Both can be text such as
+    NAME=URI. URIs in `here_only` are refused, too.
     """
     out = {name: _plain(value) for name, value in values.items()}
     refused = dict.fromkeys(changed, "is changed in place; expected a folder of this machine")

@@ -52,7 +52,7 @@ class Page:
         print(self.screen.line([Piece("── ", "faint"), Piece(text, "word"), Piece(f" {line}", "faint")]))
 
     def text(self, text: str) -> None:
-        """Print a paragraph."""
+        """Print a paragraph, wrapped to the width of the page."""
         print()
         for line in textwrap.wrap(self.screen.readable(text), max(1, min(self.screen.width, 80) - 2)):
             print(line)

@@ -76,7 +76,7 @@ class ContextCounts:
         self._counts: tuple[Counter[str], Counter[str]] = Counter(), Counter()
 
     def add(self, source: Sequence[str], target: Sequence[str]) -> None:
-        """Add one more sentence pair."""
+        """Count the words of one more sentence pair."""
         self._counts[0].update(source)
         self._counts[1].update(target)
 

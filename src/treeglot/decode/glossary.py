@@ -38,11 +38,11 @@ BONUS = 3.0  # of preferred terms, natural log
 
 @dataclass(frozen=True)
 class Entry:
-    """A term with its translation.
+    """An entry of a glossary: a term, its translation, and how strictly it must be used.
 
-    `forms` are other forms of the source. `Häuser=houses` gives a form its own translation. With `pos`, a word of the
-    term must have a tag with this prefix, if the input has tags. A forbidden target without a source never appears.
-    With a source, it does not appear in sentences that contain the source.
+    `forms` contains other forms of the source, and `Häuser=houses` gives a form its own translation. With `pos`, a word
+    of the term must have a tag that begins with `pos`, if the input has tags. If a forbidden target has no source, it
+    never appears. Otherwise, it does not appear in the translation of sentences that contain the source.
     """
 
     source: str
@@ -53,7 +53,7 @@ class Entry:
     pos: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse invalid combinations of fields."""
+        """Refuse fields that contradict each other."""
         for name, kind in (("mode", Mode), ("case", Case)):
             if getattr(self, name) not in get_args(kind):
                 raise UsageError(unknown(name, getattr(self, name), get_args(kind)))

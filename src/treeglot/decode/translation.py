@@ -161,7 +161,7 @@ class Translation(_core.Translation):
 
     @property
     def best(self) -> Hypothesis:
-        """The best hypothesis."""
+        """The hypothesis with the best score, which gives the text."""
         return self.hypotheses[0] if self.hypotheses else Hypothesis("", 0.0, {}, Derivation())
 
     @property
@@ -207,7 +207,7 @@ class Translation(_core.Translation):
 
     @property
     def score(self) -> float:
-        """The model's score (natural log)."""
+        """The score of the best hypothesis (natural log)."""
         return self.best.score
 
     @property

@@ -81,7 +81,7 @@ class Translates(Protocol):
     def translate_batch(
         self, sources: Any, kbest: int = ..., distinct: bool = ..., threads: int = ...
     ) -> list[Translation]:
-        """Return the translations of texts."""
+        """Translate texts, and return their translations in order."""
         ...
 
 

@@ -22,7 +22,7 @@ def parse_xml(data: bytes, name: str = "") -> Any:
 
 
 def write_xml(tree: Any) -> bytes:
-    """Encode the document as UTF-8."""
+    """Write a document as bytes in UTF-8."""
     etree = require("lxml.etree")
     alone = True if tree.docinfo.standalone else None
     return bytes(etree.tostring(tree, xml_declaration=True, encoding="UTF-8", standalone=alone))

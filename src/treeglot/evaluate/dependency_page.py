@@ -66,7 +66,7 @@ def as_text(found: DependencyComparison) -> str:
 
 
 def as_json(found: DependencyComparison) -> str:
-    """Format all figures as JSON."""
+    """Return all figures of a comparison as JSON text."""
     data: dict[str, Any] = {
         "names": list(found.names),
         "agreement": [{"pair": list(pair), **dataclasses.asdict(both)} for pair, both in found.agreement.items()],

@@ -43,7 +43,7 @@ class TuningScores:
 
     @property
     def mean(self) -> float:
-        """The mean of the scores."""
+        """The mean score over all tunings."""
         return float(np.mean(self.scores))
 
     @property

@@ -194,7 +194,7 @@ class References(ABC):
 
     @abstractmethod
     def __len__(self) -> int:
-        """Return the number of sentences."""
+        """Return the number of sentences that have references."""
 
     @abstractmethod
     def statistics(self, translations: Sequence[str], sentences: npt.ArrayLike | None = None) -> Statistics:

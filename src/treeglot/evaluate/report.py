@@ -24,7 +24,7 @@ MetricName: TypeAlias = Literal["bleu", "chrf", "ter"]
 
 @dataclass(frozen=True)
 class ReportOptions(Options):
-    """Options for scoring systems."""
+    """Options that define how systems are scored."""
 
     lowercase: bool = option(False, "compare without regard to case (TER always does)")
     length: Length = option("closest", "whose length BLEU's brevity penalty takes: the closest or shortest reference's")
@@ -102,7 +102,7 @@ class LengthBin:
 
 @dataclass(frozen=True)
 class SystemReport:
-    """One system's scores."""
+    """The scores of one system in all metrics, and by sentence length."""
 
     system: str
     scores: tuple[Score, ...]

@@ -42,7 +42,7 @@ class Bootstrap:
 
     @property
     def samples(self) -> int:
-        """The number of samples."""
+        """The number of resampled test sets."""
         return self.wins + self.losses + self.ties
 
     def _repr_html_(self) -> str:

@@ -42,7 +42,7 @@ class Planned:
 
     @property
     def key(self) -> str:
-        """The key of the step."""
+        """The key of the step, which names its folder."""
         return self.identity.key
 
 
@@ -50,10 +50,10 @@ class Watcher:
     """Receives the events of a run. A display overrides the methods that it needs."""
 
     def planned(self, plan: Sequence[Planned]) -> None:
-        """Called when the run begins."""
+        """Called at the beginning of a run, with all steps."""
 
     def started(self, planned: Planned) -> None:
-        """Called when a step begins."""
+        """Called when a step begins to run."""
 
     def said(self, planned: Planned, line: str) -> None:
         """Called when a step reports its progress."""

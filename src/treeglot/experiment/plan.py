@@ -1,8 +1,9 @@
 """Estimates the cost of a model: time, memory and disk of each step, from measured rates.
 
-`rates.json` has the measurements with their sources. The time and disk of a step are in proportion to its words.
-Between two measured sizes of a text, the rate is interpolated. Beyond the largest size, the rate stays the same. Memory
-has a part that does not grow, so it lies on straight lines through the measured sizes.
+`rates.json` contains the measurements and their sources. The time and disk space of a step are proportional to the
+number of words, at a rate that is interpolated between two measured sizes. Beyond the largest size, the rate stays the
+same. A part of the memory does not grow, so memory is interpolated and continued on straight lines through the measured
+sizes.
 """
 
 from __future__ import annotations

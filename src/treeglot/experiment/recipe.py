@@ -58,7 +58,7 @@ class TestSet(SourceFiles):
 
 @dataclass(frozen=True)
 class AlignSettings(Options):
-    """Settings for aligning words."""
+    """Settings of a recipe for aligning words."""
 
     method: str = option(DEFAULT, "sampler, hmm or eflomal")
     symmetrization: str = option("grow-diag-final-and", "how the two directions become one")
@@ -118,7 +118,7 @@ class LmSettings(Options):
 
 @dataclass(frozen=True)
 class TuneSettings(LoopOptions):
-    """Settings for tuning the weights."""
+    """Settings of a recipe for tuning the weights."""
 
     method: Literal["mert", "mira", "pro", "none"] = option("mert", "how weights are found")
     options: dict[str, Any] = option({}, "options of the method")

@@ -91,7 +91,7 @@ class Identity:
         return blake2b(self.to_json().encode(), digest_size=DIGEST).hexdigest()
 
     def to_json(self) -> str:
-        """Return the content of `step.json`."""
+        """Return the text of the file `step.json`, which describes this identity."""
         return json.dumps(self.__dict__, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
     @staticmethod

@@ -73,7 +73,7 @@ class Workers:
         ours.send_bytes(pickle.dumps(making))
 
     def messages(self, said: Callable[[str, str], None]) -> Iterator[tuple[str, Mapping[str, float]]]:
-        """Wait for messages of workers.
+        """Wait for messages of the workers until there are some.
 
         Pass on their reports, and yield the names and measurements of finished steps.
         """

@@ -43,7 +43,7 @@ CONFIGURATION = {"cdec": "cdec.ini", "joshua": "joshua.config", "moses": "moses.
 
 @dataclass(frozen=True)
 class Exported:
-    """The result of an export."""
+    """The result of an export: its folder, the file of the configuration, and the number of rules."""
 
     folder: Path
     configuration: Path

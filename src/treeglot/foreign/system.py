@@ -47,7 +47,7 @@ def read_weights_of(files: Files, settings: ForeignSettings | None) -> ForeignWe
 
 
 def read_table(files: Files, grammars: Sequence[str | Path], weights: ForeignWeights, report: Report) -> RuleTable:
-    """Read grammars into one table."""
+    """Read the grammars of another decoder into one rule table."""
     prefixes = files.prefixes or weights.settings.prefixes
     table = read_grammar(list(grammars), files.decoder, prefix=prefixes, skip_bad=files.skip_bad, report=report)
     if files.decoder == "travatar":
@@ -86,7 +86,7 @@ def open_system(
 
 
 def limits(weights: ForeignWeights, given: Mapping[str, float | bool | None]) -> SearchOptions:
-    """Return the search options.
+    """Return the search options for translating with another decoder's files.
 
     Given ones override those of the configuration, which override the decoder's defaults.
     """

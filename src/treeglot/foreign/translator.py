@@ -55,11 +55,11 @@ class ForeignTranslator:
 
     Tree rules translate forests, and trees in brackets.
 
-    `options` are those of the search. Without them, `span_limit` and `per_source` are the defaults of the other
-    decoder. `pass_through` defines which words can be copied. `glue` turns the built-in glue rules on; without them, a
-    grammar must have its own. If its glue rules contain <s> and </s>, every sentence is enclosed in them. `tables`
-    reads all rules for a cdec sentence that names its own grammars. With `own_rules`, there are such sentences, so not
-    all features are known in advance.
+    `options` are those of the search. By default, `span_limit` and `per_source` have the values of the other decoder.
+    `pass_through` defines which words can be copied. `glue` turns the built-in glue rules on. Without them, a grammar
+    must have its own, and if these contain <s> and </s>, every sentence is enclosed in these words. `tables` reads the
+    grammars that a cdec sentence names. With `own_rules`, the input has such sentences, so not all features are known
+    in advance.
     """
 
     def __init__(

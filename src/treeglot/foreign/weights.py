@@ -175,7 +175,7 @@ class ForeignWeights:
 
 
 def read_foreign_weights(path: PathLike, decoder: Decoder, *, strict: bool = False) -> ForeignWeights:
-    """Read weights of another decoder.
+    """Read the weights of another decoder from one of its files.
 
     - cdec: lines `NAME VALUE` or `NAME=VALUE`.
     - travatar: the same, or [weight_vals] in travatar.ini.

@@ -77,9 +77,10 @@ def learn_classes(
 ) -> WordClasses:
     """Group the words of a text into classes that make the text likely under a bigram model of classes.
 
-    Each word in turn moves to the class with the highest likelihood, until no word moves (Martin, Liermann and Ney
-    1998). Bigrams beyond `memory` are stored in files in the folder `scratch`, by default the system's. The vocabulary
-    needs additional memory. Less than `4M` has the effect of `4M`. The result depends only on the text.
+    Each word in turn moves to the class that makes the text most likely, until no word moves (Martin, Liermann and Ney
+    1998). If the bigrams do not fit into `memory`, they are stored in the folder `scratch`, which is the system's
+    temporary folder by default. The vocabulary needs additional memory. Values below `4M` have the effect of `4M`. The
+    result depends only on the text.
 
     >>> lines = ["the dog sleeps", "the cat sleeps", "a dog runs", "a cat runs", "the cat runs", "a dog sleeps"]
     >>> made = learn_classes(lines, ClassOptions(classes=3))

@@ -23,7 +23,7 @@ class Compiled(Protocol):
         """Return the word that has a number."""
 
     def write(self, path: str) -> None:
-        """Write the compiled file."""
+        """Write the compiled model to a file."""
 
 
 Core = TypeVar("Core", bound=Compiled)

@@ -63,7 +63,7 @@ class Perplexity:
 
     @property
     def including_oovs(self) -> float:
-        """The perplexity over all tokens."""
+        """The perplexity over all tokens, including unknown words."""
         return _perplexity(self.log10, self.tokens)
 
     @property
@@ -244,10 +244,10 @@ class NgramModel(CompiledModel[_core.NgramModel]):
 def load_ngram(path: PathLike, *, layout: Layout = "fast", verify: bool = True, wait: bool = True) -> NgramModel:
     """Load a model: map a compiled file, or compile an ARPA file (also compressed) in memory.
 
-    `layout` applies to models that are compiled here. Opening a compiled file reads and checks all of it. With
-    `verify=False`, it is not checked, and damage goes unnoticed. `wait=False` opens a large file at once. Translations
-    then verify the blocks that they use, and damage raises `FormatError`. A compiled file of an earlier version has no
-    rest costs, and causes a `RestWarning`.
+    `layout` applies to an ARPA file, which is compiled here. A compiled file is read and checked when it is opened.
+    With `verify=False`, it is not checked, and damage goes unnoticed. With `wait=False`, a large file opens at once.
+    Translations then verify the blocks that they use, and damage raises `FormatError`. If a compiled file comes from an
+    earlier version, it has no rest costs, and a `RestWarning` appears.
     """
     model = _open(path, layout=layout, verify=verify, wait=wait)
     if model.order > 1 and not model.core.has_rests:

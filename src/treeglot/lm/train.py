@@ -58,14 +58,14 @@ def train_ngram(
 ) -> Training:
     """Estimate an n-gram model from a text: a file, `-` for standard input, or lines or lists of words.
 
-    The model is written to `out` in the ARPA format, or kept in memory when there is no `out`. `prune` gives a count
-    for each order: n-grams with at most this count are left out. Its last value is also for all higher orders, so `[0,
-    0, 1]` drops n-grams that occur once, from trigrams on. Data beyond `memory` is sorted in the folder `scratch` (by
-    default the system's folder for temporary files). If the text is too small or too repetitive to estimate discounts,
-    `fallback` replaces them with a `DiscountWarning`; with None this is an error. Messages call the text `name`. With
-    `classes`, the model is over the classes of the words. The result does not depend on `memory` and `threads`. With
-    `machines`, which need `out`, their tasks count blocks of the text, and the counts are merged here (docs/scale.md).
-    They exchange files beside `parts`, or beside `out`.
+    The model is written to `out` in the ARPA format, or kept in memory if `out` is missing. `prune` gives a count for
+    each order: n-grams with at most this count are left out. Its last value also applies to all higher orders, so `[0,
+    0, 1]` drops n-grams that occur once, from trigrams on. Data that does not fit into `memory` is sorted in the folder
+    `scratch`, by default the system's temporary folder. If the text is too small or too repetitive to estimate
+    discounts, `fallback` replaces them, with a `DiscountWarning`. Without `fallback`, this is an error. In messages,
+    the text is called `name`. With `classes`, the model is over the classes of the words. The result does not depend on
+    `memory` and `threads`. With `machines`, which need `out`, tasks count blocks of the text, and the counts are merged
+    here (docs/scale.md). They exchange files beside `parts`, or beside `out`.
 
     >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
     >>> training = train_ngram(lines, order=2)

@@ -63,8 +63,8 @@ def train_dependency(
 
     Each of the three models is an n-gram model over windows. With the conditioning `trigram`, a window contains three
     neighbours in a sequence. The sequence consists of the head (marked with `<h>`) and its children on one side. The
-    window of the first child contains only two. With `sibling`, it has the previous sibling (`<s>` for the first
-    child), the head and the child. In any context, the probabilities of all known words and `<unk>` sum to 1. If
+    window of the first child contains only two. With `sibling`, a window contains the previous sibling (`<s>` for the
+    first child), the head and the child. In any context, the probabilities of all known words and `<unk>` sum to 1. If
     discounts cannot be estimated, as is usual over tags, `fallback` replaces them with a `DiscountWarning`.
 
     >>> sentence = Dependency(["the", "old", "man", "saw", "her"], [2, 2, 3, -1, 3])

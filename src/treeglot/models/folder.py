@@ -56,7 +56,7 @@ GLOSSARY_FILE = "glossary.tsv"
 
 @dataclass(frozen=True)
 class ModelFile(Options):
-    """The content of `model.toml`."""
+    """The content of `model.toml`: the kind of the model, its search options, and the names of its files."""
 
     kind: str = required("the kind of model, such as hiero")
     parts: dict[str, str] = option({}, "of a joint model: the kinds of its parts by name; parts/NAME has their files")

@@ -1,4 +1,4 @@
-"""Head tables by language."""
+"""Chooses the head tables of a model by its languages."""
 
 from __future__ import annotations
 

@@ -100,9 +100,9 @@ class Model:
     ) -> Translation:
         """Translate a text or a sentence: a string, a list of words, a tree, forest or dependency tree.
 
-        A model with a text pipeline treats a string as text of one or more sentences. Without a pipeline, a string
-        contains words separated by blanks. Words are parsed if the kind needs parses and the model has a parser.
-        `constraints`, for a single sentence, restrict the output. `glossary` replaces the model's own. It is a
+        A model with a text pipeline treats a string as a text of one or more sentences. Otherwise, a string contains
+        words separated by blanks. If the kind needs parses and the model has a parser, words are parsed first.
+        `constraints` restrict the output of a single sentence. `glossary` replaces the model's own one. It is a
         `Glossary`, its file, or a mapping from terms to forced translations.
         """
         wanted = None if constraints is None else constraints.core(partial(self.reader.target_words, source=source))

@@ -82,7 +82,7 @@ class Reader:
 
     @cached_property
     def parser(self) -> Parser[Any] | None:
-        """The parser of the model."""
+        """The parser of the model, which parses the source."""
         return self.open_parser() if self.open_parser is not None else None
 
     @cached_property

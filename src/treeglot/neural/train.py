@@ -43,9 +43,9 @@ def train_joint(
     tree. Pairs without a parse are used without one. With the option `heads`, the fifth part of a pair is the
     dependency tree of its target sentence. Pairs without this tree are left out.
 
-    The perplexity on `dev` decides which epoch is best, or on the pairs that the option `held_out` takes from `pairs`.
-    The result is the network of the best epoch. If the core trains, it is the same for any number of threads. With the
-    option `networks`, several networks are trained one after another, and the result is their mean.
+    The best epoch is the one with the lowest perplexity on `dev`, or on the pairs that the option `held_out` takes from
+    `pairs`. The result is the network of this epoch. If the core trains, it is the same for any number of threads. With
+    the option `networks`, several networks are trained one after another, and the result is their mean.
 
     If a run is killed, the next run continues from the files in the folder `state`. The caller removes this folder.
     `begin` gets the number of each network, from 1. `report` gets each epoch of a network. `progress` counts the epochs

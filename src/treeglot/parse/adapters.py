@@ -74,12 +74,12 @@ class Adapter(ABC, Generic[T]):
 
 
 class DependencyAdapter(Adapter[Dependency]):
-    """An adapter that returns dependencies."""
+    """An adapter for a parser that returns dependencies."""
 
     gives = Dependency
 
     def empty(self) -> Dependency:
-        """Return dependencies without words."""
+        """Return the dependencies of a sentence without words."""
         return Dependency([], [])
 
     def checked(self, words: Sequence[str], heads: Sequence[int], tags: Sequence[str | None]) -> Dependency:
@@ -170,7 +170,7 @@ class BeneparParser(Adapter[Tree]):
     refusal = "benepar cannot load {}"
 
     def empty(self) -> Tree:
-        """Return a tree without nodes."""
+        """Return the tree of a sentence without words."""
         return Tree()
 
     def parsed(self, sentences: list[list[str]]) -> Iterator[Tree]:

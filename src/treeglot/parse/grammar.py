@@ -28,7 +28,7 @@ COMPRESSED = ("", ".xz", ".gz", ".zst")
 
 @dataclass(frozen=True)
 class ParserFile(Options):
-    """The content of `parser.toml`."""
+    """The content of `parser.toml`: how unknown words are classified, and how the grammar was trained."""
 
     signature: Literal["english", "german", "chinese"] = option("english", "how unknown words are put into classes")
     horizontal: int = option(0, "sisters that parts of rules remember", least=0)
@@ -114,7 +114,7 @@ def read_settings(folder: Path) -> ParserFile:
 
 
 def write_settings(folder: Path, settings: ParserFile) -> None:
-    """Write `parser.toml`."""
+    """Write the settings of a grammar to `parser.toml`."""
     with write_binary(folder / "parser.toml") as stream:
         stream.write(
             f'signature = "{settings.signature}"\nhorizontal = {settings.horizontal}\nvertical = {settings.vertical}\n'

@@ -37,7 +37,7 @@ class Parser(Protocol[Parsed_co]):
 
     @property
     def gives(self) -> type[Parsed_co]:
-        """The type of the parses."""
+        """The type of parses that this parser yields: trees, forests or dependencies."""
         ...
 
     def parse(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed_co]:

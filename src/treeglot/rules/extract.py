@@ -24,7 +24,7 @@ MEMORY = 1 << 30
 
 @dataclass(frozen=True)
 class Extraction:
-    """A folder of counted rules."""
+    """The result of an extraction: a folder with counted rules."""
 
     folder: Path
     facts: Mapping[str, Any]  # what extraction.json says: the extractor, its options, and what it saw

@@ -37,7 +37,7 @@ class Prologue:
             self._sources.see(pair.source_dependency)
 
     def pairs(self, source_words: list[str]) -> list[Pair]:
-        """Return the collected pairs.
+        """Return the pairs that were collected, in the order of the corpus.
 
         For source dependencies, the labels include every head word. So they come from one artificial pair instead.
         """

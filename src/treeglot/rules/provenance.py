@@ -53,7 +53,7 @@ class Provenance:
 
     @cached_property
     def core(self) -> _core.Provenance:
-        """The index in the core."""
+        """The object of the core that reads the index."""
         return _core.Provenance.open(os.fspath(self._path))
 
     def count(self, rule: int) -> int:

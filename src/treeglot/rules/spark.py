@@ -65,7 +65,7 @@ class Spark:
         check_master(self.master)
 
     def close(self) -> None:
-        """End the session."""
+        """End the Spark session, if it has started."""
         if self._session is not None:
             self._session.stop()
             self._session = None

@@ -96,9 +96,9 @@ def compile_in_shards(
 ) -> Compiled:
     """Compile the rule table `rules` (Parquet) into `path`, like `compile_table`, with the tasks of an engine.
 
-    All machines must see the folder of `path`. Until they are joined, sorted rules and parts of the table are stored
-    there. `memory` applies to one executor, and the tasks that it runs at once share it. Tasks read SHARD rows, or as
-    many as needed for `shards` or MOST_SHARDS shards. The table depends on neither.
+    All machines must see the folder of `path`, which stores sorted rules and parts of the table until they are joined.
+    `memory` applies to one executor, and the tasks that it runs at once share it. There are `shards` shards, or by
+    default one for every SHARD rows, but at most MOST_SHARDS. The table does not depend on their number.
     """
     import pyarrow.parquet as pq
 

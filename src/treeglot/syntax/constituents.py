@@ -1,4 +1,4 @@
-"""Converts constituents to dependencies.
+"""Converts constituency trees to dependency trees with a head table.
 
 A word depends on the head of the smallest constituent that it does not head.
 """

@@ -1,4 +1,4 @@
-"""Splits a text into sentences."""
+"""Splits a text into sentences, with the rules of its language."""
 
 from __future__ import annotations
 

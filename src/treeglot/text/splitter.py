@@ -1,8 +1,9 @@
 """Splits words of languages without blanks, if the corpus shows that they are several words: 我的 is 我 and 的.
 
-A dictionary joins words that often occur together. Rules learn more from the parts: the rules for `我` also serve
-`我的`. A word is split if its parts occur together hardly more often than by chance, or if it occurs only once. The
-parts must be words of the corpus. New words of an input are split in the same way, so fewer are unknown.
+A dictionary joins words that often occur together. Rules learn more from the parts, because the rules for `我` can then
+also translate `我的`. A word is split if its parts occur together hardly more often than by chance, or if it occurs only
+once. The parts must be words of the corpus. New words of an input are split in the same way, so fewer of them are
+unknown.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ class Combination:
 
     @property
     def features(self) -> list[str]:
-        """The names of the features.
+        """The names of the features that describe each text.
 
         - `words`: the number of words.
         - `ngram_1` …: the n-grams' probabilities, averaged over all systems.

@@ -52,12 +52,12 @@ class Pool:
 
     @property
     def sentences(self) -> int:
-        """The number of sentences."""
+        """The number of sentences in the pool."""
         return len(self.references)
 
     @property
     def hypotheses(self) -> int:
-        """The number of hypotheses."""
+        """The number of hypotheses of all sentences."""
         return len(self.first_feature) - 1
 
     @cached_property

@@ -19,7 +19,7 @@ from treeglot.tune.pool import Pool
 @METHODS("pro")
 @dataclass(frozen=True)
 class Pro(Options):
-    """Options of pairwise ranking optimisation."""
+    """Options of PRO, which is pairwise ranking optimisation."""
 
     samples: int = option(5000, "pairs drawn from every sentence's hypotheses", least=1, paper="Hopkins and May 2011")
     kept: int = option(50, "pairs kept of them, those that differ most", least=1, paper="Hopkins and May 2011")

@@ -18,7 +18,7 @@ def envelope(data: Any) -> Response:
 
 
 async def translate(request: Request) -> Response:
-    """Answer `GET /translate?q=…&langpair=a|b&markUnknown=yes`."""
+    """Answer `GET /translate?q=…&langpair=a|b&markUnknown=yes` with a translation."""
     return await answer(request, await fields_of(request))
 
 
@@ -52,7 +52,7 @@ async def list_pairs(request: Request) -> Response:
 
 
 async def list_modes(request: Request) -> Response:
-    """Answer `GET /list?q=pairs`."""
+    """Answer `GET /list?q=pairs` with the pairs of languages."""
     if request.query_params.get("q", "pairs") != "pairs":
         raise refuse("Expecting q argument to be one of pairs")
     return await list_pairs(request)

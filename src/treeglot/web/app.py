@@ -46,7 +46,7 @@ def _route(path: str, handler: Handler, method: str = "POST", name: str | None =
 
 
 async def metrics(request: Request) -> Response:
-    """Answer `GET /metrics`, for Prometheus."""
+    """Answer `GET /metrics` with figures for Prometheus."""
     return Response(service_of(request).figures.show(), media_type=CONTENT_TYPE_LATEST)
 
 
@@ -121,7 +121,7 @@ class Routed:
         }
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Handle one request."""
+        """Pass one request to its handler."""
         handler = self._handlers.get((scope.get("method"), scope.get("path")))
         scope["service"] = self._service
         if handler is None:

@@ -44,7 +44,7 @@ class Client:
             return parse_value(answer.read(), self.address)
 
     def translate(self, text: str, **fields: Any) -> str:
-        """Translate a text."""
+        """Translate a text, and return only its translation."""
         found: str = self.ask("translate", q=text, **fields)["translations"][0]["text"]
         return found
 

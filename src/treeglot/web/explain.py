@@ -57,7 +57,7 @@ class ExplainRequest(SentenceRequest):
 
 
 async def explain(request: Request) -> Response:
-    """Answer `POST /v1/explain`."""
+    """Answer `POST /v1/explain` with drawings of a translation and competing rules."""
     wanted, fields = await asked(request, ExplainRequest)
     [text] = texts_of(request, wanted.q)
     admit(request, fields, characters=len(text))

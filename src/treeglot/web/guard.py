@@ -116,7 +116,7 @@ class Guard:
         self._figures = figures
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        """Handle one request."""
+        """Check one request, pass it on, and log it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -84,7 +84,7 @@ async def _one(request: Request, served: Served, text: str, kind: str, number: i
 
 
 async def languages(request: Request) -> Response:
-    """Answer `GET /languages`."""
+    """Answer `GET /languages` with the languages that models translate."""
     return asking.Json(languages_of(asking.service_of(request).shelf))
 
 
@@ -94,7 +94,7 @@ def languages_of(shelf: Shelf) -> list[asking.Fields]:
 
 
 async def detect(request: Request) -> Response:
-    """Answer `POST /detect`."""
+    """Answer `POST /detect` with the likely languages of a text."""
     fields = await asking.fields_of(request)
     text = field(fields, "q")
     asking.texts_of(request, text)
@@ -119,7 +119,7 @@ async def suggest(request: Request) -> Response:
 
 
 async def health(request: Request) -> Response:
-    """Answer `GET /health`."""
+    """Answer `GET /health`, which tells that the service runs."""
     return asking.Json({"status": "ok"})
 
 
@@ -166,7 +166,7 @@ async def translate_file(request: Request) -> Response:
 
 
 async def download(request: Request) -> Response:
-    """Answer `GET /download_file/SECRET`."""
+    """Answer `GET /download_file/SECRET` with a translated file."""
     kept = asking.service_of(request).made
     name, content = await asyncio.to_thread(kept.find, request.path_params["secret"])
     headers = {"content-disposition": f'attachment; filename="{name}"'}

@@ -115,7 +115,7 @@ def named(request: Request, name: str) -> Served:
 
 
 async def translate_texts(request: Request) -> Response:
-    """Answer `POST /v1/translate`."""
+    """Answer `POST /v1/translate` with translations and their details."""
     wanted, fields = await asked(request, TranslateRequest)
     texts = texts_of(request, wanted.q)
     admit(request, fields, characters=sum(map(len, texts)))
@@ -247,7 +247,7 @@ def _line(entry: Fields) -> bytes:
 
 
 async def models(request: Request) -> Response:
-    """Answer `GET /v1/models`."""
+    """Answer `GET /v1/models` with a description of each model."""
     service = service_of(request)
     first = next(iter(service.shelf))
     return Json(

@@ -133,7 +133,7 @@ def listed(served: Served) -> Fields:
 
 
 async def corrections(request: Request) -> Response:
-    """Answer `GET /v1/corrections`."""
+    """Answer `GET /v1/corrections` with the corrections of the models."""
     admit(request, {})
     return Json({"corrections": [listed(served) for served in await refreshed(request)]})
 

@@ -24,7 +24,7 @@ class Suggestions:
         self._lock = threading.Lock()
 
     def add(self, source: str, target: str, text: str, suggested: str) -> None:
-        """Add one suggestion."""
+        """Write one suggestion to the file."""
         made = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         entry = {"time": made, "source": source, "target": target, "q": text, "s": suggested}
         line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace") + b"\n"

@@ -45,7 +45,7 @@ def listed(served: Served) -> Fields:
 
 
 async def glossaries(request: Request) -> Response:
-    """Answer `GET /v1/glossaries`."""
+    """Answer `GET /v1/glossaries` with the glossaries of the models."""
     admit(request, {})
     return Json({"glossaries": [listed(served) for served in await refreshed(request)]})
 

@@ -40,7 +40,7 @@ class ProvenanceRequest(Options):
 
 
 async def why(request: Request) -> Response:
-    """Answer `POST /v1/why`."""
+    """Answer `POST /v1/why` with the reasons for a translation, and against another one."""
     wanted, fields = await asked(request, WhyRequest)
     [text] = texts_of(request, wanted.q)
     [instead] = texts_of(request, wanted.instead, "instead")

@@ -42,7 +42,7 @@ class Joint(Protocol):
 
 
 class Workers:
-    """Threads that make calls.
+    """Threads that make the calls of requests.
 
     Requests take turns: each gets one call at a time. The core releases the interpreter lock.
 
@@ -107,7 +107,7 @@ class Workers:
                 yield await future
 
     async def all(self, calls: Sequence[Call[T]]) -> list[T]:
-        """Return all results, in order."""
+        """Return the results of all calls, in order."""
         with self._asked(calls) as futures:
             return [await future for future in futures]
 

@@ -1,4 +1,4 @@
-"""Draws shapes with characters."""
+"""Draws the shapes of a drawing with characters, for terminals."""
 
 from __future__ import annotations
 

@@ -37,9 +37,10 @@ def to_text(
 ) -> str:
     """Draw a value in characters, and return the text.
 
-    `layout` is across the screen, down it, or across if it fits. `source` and `target` are the words of an alignment. A
-    forest is shown as a table of its edges and, with `best_tree`, its best tree below. Values with more nodes, words or
-    edges than `limit` are refused. The table of a forest is truncated instead, and says so.
+    `layout` selects a drawing across the screen, one down the screen, or the first if it fits and else the second.
+    `source` and `target` are the words of an alignment. A forest is shown as a table of its edges and, with
+    `best_tree`, its best tree below. Values with more nodes, words or edges than `limit` are refused. Only the table of
+    a forest is truncated instead, and says so.
 
     >>> print(to_text(Tree.parse("(S (NP (PRP I)) (VP (VBP run)))")))
        S

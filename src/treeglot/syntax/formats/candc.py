@@ -49,7 +49,7 @@ class CandC(LineRecords[Dependency]):
         yield from self.end(number)
 
     def end(self, number: int) -> Iterator[Dependency | BadRecordError]:
-        """Yield the last sentence."""
+        """Yield the last sentence, if no empty line follows it."""
         lines, self._lines = self._lines, []
         if not lines:
             return
