@@ -108,8 +108,8 @@ class Aligner:
     ) -> Iterator[Alignment]:
         """Yield the links of each pair. Pairs with an empty side or more than 200 words have no links.
 
-        The symmetrisation `agreement` keeps links whose posteriors in both directions have a geometric mean of at least
-        that number.
+        With the symmetrisation `agreement`, a link is kept if its posteriors in the two directions have a geometric
+        mean of at least the number `agreement`.
         """
         if symmetrization not in METHODS:
             raise UsageError(unknown("symmetrisation", symmetrization, METHODS))

@@ -1,9 +1,9 @@
 """Splits work into shards. Each task processes the records of one shard, and the results are joined in order.
 
     .OUT.parts/000000.shard  the records of a task; the driver reads the input once and writes them
-    .OUT.parts/000000.part   what the task made of them
-    .OUT.parts/000000.json   written last: what the part was made by, its digest, and what the task says of it
-    .OUT.lock                held by the run that writes OUT
+    .OUT.parts/000000.part   the result of the task
+    .OUT.parts/000000.json   written last: the key of the part, its digest, and facts about it
+    .OUT.lock                locked by the run that writes OUT
 
 These files are beside OUT, and all machines must see them under the same path. If a run fails, they stay there, and the
 next run with the same work reuses the finished parts.

@@ -122,7 +122,7 @@ def open_remote(path: PathLike) -> IO[bytes]:
 def write_remote(path: PathLike, size: int = 0) -> Iterator[IO[bytes]]:
     """Write the object of a URI. It appears under its name when the block ends without an error.
 
-    If the content will have `size` bytes and the store does not accept so many, nothing is sent.
+    If `size` is known and larger than the store accepts, nothing is sent.
     """
     uri = _uri(path)
     with _naming(uri):

@@ -113,7 +113,7 @@ def unused_options(matcher: Callable[..., Setup]) -> frozenset[str]:
 def match_joint(setups: Sequence[Setup]) -> Setup:
     """Match several grammars together: a derivation of one can fill a variable of another's rule.
 
-    Each setup gets the features of its own grammar. These features have no state.
+    Each setup adds only the features of its own grammar, which have no state.
     """
 
     def setup(features: FeatureSet, options: SearchOptions) -> Matcher:

@@ -124,9 +124,9 @@ class UsedTerm(NamedTuple):
 class Translation(_core.Translation):
     """The translation of one sentence. An empty line translates to an empty text, without a derivation.
 
-    A model of text also translates texts of several sentences. `sentences` has their translations, and scores add up.
-    Only the single sentences have derivations. A translation pickles with its hypotheses. The copy has no decoder, so
-    it cannot search for more.
+    A model of text also translates texts of several sentences. `sentences` then contains their translations, and the
+    score of the text is the sum of their scores. Only the translations of single sentences have derivations. You can
+    pickle a translation with its hypotheses. The copy has no decoder, so it cannot search for more.
     """
 
     def __init__(
@@ -243,7 +243,9 @@ class Translation(_core.Translation):
 
     @property
     def confidence(self) -> float:
-        """The calibrated probability that the translation is good. For several sentences, it is the lowest of theirs.
+        """The calibrated probability that the translation is good.
+
+        For several sentences, it is the lowest value of any sentence.
 
         *Good* means a chrF of at least the median of the sentences given to `treeglot confidence`.
         """

@@ -117,8 +117,9 @@ class Pipeline:
 
         The same steps and files produce the same bytes, even after interruptions.
 
-        With `jobs` above 1, so many steps run at once, each in a process of its own. They share threads and memory.
-        With an `engine`, its machines parse, count n-grams, extract and score rules, and decode for tuning.
+        `jobs` is the number of steps that can run at once. Above 1, each runs in its own process, and they share
+        threads and memory. With an `engine`, its machines parse, count n-grams, extract and score rules, and decode for
+        tuning.
         """
         if jobs > 1 and engine is not None:
             raise UsageError(f"jobs is {jobs} with an engine; expected 1, because an engine runs one step at a time")

@@ -1,4 +1,4 @@
-"""Runs several steps at once, each in a process of its own.
+"""Runs several steps at once, each in its own process.
 
 A worker is a new Python process that receives a step through a pipe. It sends back messages and warnings, and at the
 end its measurements or an error. A worker ends when the process that started it ends, even if that process is killed.

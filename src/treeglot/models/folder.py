@@ -3,25 +3,25 @@
     model.toml      kind, search options, and the names of the files below
     rules.table     the compiled rules; or on_demand.json and index-*.bin, to find rules on demand (docs/scale.md)
     lm.bin          the compiled n-gram model
-    lm_NAME.bin     further ones, as model.toml says
+    lm_NAME.bin     further language models, which model.toml names
     neural.bin      a neural joint model (docs/neural.md); or none
-    neural_NAME.bin further networks, as model.toml says
+    neural_NAME.bin further networks, which model.toml names
     context.json    the words of context features; or none
     weights.txt     a line `name value` for each feature
     text.toml       how text becomes words and words text, with the files of treeglot.text.pipeline; or none
     parser          the parser's grammar, or the file of another parser's model; or none
-    target.parser   the same of the target language, to learn from corrections; or none
+    target.parser   the same for the target language, to learn from corrections; or none
     aligner         a saved word aligner, to learn from corrections; or none
-    confidence.json how sure its translations are, learnt from sentences with references; or none
+    confidence.json how reliable translations are, learnt from sentences with references; or none
     provenance.bin  the sentence pairs that the rules come from; or none
     glossary.tsv    terms that translations use (docs/corrections.md); or none
     corrections.txt rules that are added, forbidden or reweighted, steps of weights (docs/corrections.md); or none
     parts           the rules of a joint model's parts (treeglot.models.joint); or none
-    training.json   the version, the languages and digests of the training data
+    training.json   the version, the languages, and digests of the training data
 
-Every file is complete when it appears under its name; `model.toml` is written last. A new model for the folder comes
-as the complete folder `.next` in it, whose files are then moved in. The next process that opens the model finishes an
-interrupted move.
+Every file is complete when it appears under its name, and `model.toml` is written last. To replace a model, the new one
+is first written to the folder `.next` inside, and then its files are moved into place. If this move is interrupted, the
+next process that opens the model finishes it.
 """
 
 from __future__ import annotations

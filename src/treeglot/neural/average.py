@@ -1,4 +1,4 @@
-"""Averages several joint models into one, whose log probabilities are the means of theirs.
+"""Averages several joint models into one. Its log probabilities are the means of those of the models.
 
 The mean of networks is a network of the same form. Their embeddings and hidden units stand side by side, and no weight
 connects two networks. The output weights of each network are divided by the number of networks. So the search and the
