@@ -38,8 +38,10 @@ def lm_score(
     from_: TreeFormat = None,
     read_tags: TagColumn = None,
 ) -> None:
-    """Score sentences: print the log probability, the number of tokens and the number of unknown words of each, between
-    tabs.
+    """Score sentences with a language model.
+
+    For each sentence, the command prints the log probability, the number of tokens and the number of unknown words,
+    with tabs between them.
 
     With --words, each token has its logarithm, the length of the n-gram found, and <unk> if it is unknown. With
     --total, the command prints only the sums and the perplexities, with and without unknown words. A dependency model
