@@ -55,8 +55,9 @@ class Aligner:
         folder: PathLike = "",
         report: Tick = lambda done, of: None,
     ) -> Aligner:
-        """Train an aligner with the `options` of the method. `report` gets the number of finished rounds and of all
-        rounds.
+        """Train an aligner with the options of a method.
+
+        `report` is called with the number of finished rounds and of all rounds.
 
         Pairs with an empty side, or with a side of more than 200 words, are left out, and `facts` counts them. The
         result is the same for any number of threads. `folder` stores the state of the sampler, so a killed run can
@@ -107,8 +108,8 @@ class Aligner:
     ) -> Iterator[Alignment]:
         """Yield the links of each pair. Pairs with an empty side or more than 200 words have no links.
 
-        The symmetrisation `agreement` keeps links whose posteriors in both directions have a geometric mean of at least
-        that number.
+        With the symmetrisation `agreement`, a link is kept if its posteriors in the two directions have a geometric
+        mean of at least the number `agreement`.
         """
         if symmetrization not in METHODS:
             raise UsageError(unknown("symmetrisation", symmetrization, METHODS))
@@ -152,7 +153,7 @@ class Aligner:
                 yield next(mended) if alignable(*row[0]) else row[1]
 
     def directions(self, pairs: Iterable[Pair], threads: int = 1) -> Iterator[tuple[Alignment, Alignment]]:
-        """Yield the links of each direction before symmetrisation. Links run from source to target in both.
+        """Yield the links of both directions before they are symmetrised. In both, links run from source to target.
 
         In the first direction, each target word has at most one link. In the second, each source word has at most one.
         """
@@ -172,21 +173,21 @@ class Aligner:
     def likely(
         self, pairs: Iterable[Pair], least: float = 0.05, threads: int = 1
     ) -> Iterator[list[tuple[int, int, float, float]]]:
-        """Yield the links of each pair whose posterior is at least `least` in one of the directions.
+        """Yield the links whose posterior is at least `least` in one of the directions, for each pair.
 
         A link is a tuple: source position, target position, and the posteriors of both directions.
         """
         return _each(pairs, lambda batch: self.core.likely(batch, least, threads), [])
 
     def score(self, source: Sequence[str], target: Sequence[str]) -> float:
-        """Score how much better the two sides predict each other than word frequencies do, in nats per word.
+        """Score a pair, in nats per word: how much better the two sides predict each other than word frequencies do.
 
         Translations score above 0, and unrelated sentences score below 0.
         """
         return next(self.score_all([(source, target)]))
 
     def score_all(self, pairs: Iterable[Pair], threads: int = 1) -> Iterator[float]:
-        """Score each pair. A pair that cannot be aligned scores minus infinity."""
+        """Score several pairs. A pair that cannot be aligned gets the score minus infinity."""
         return _each(pairs, lambda batch: self.core.scores(batch, threads).tolist(), float("-inf"))
 
     def lexicon(self) -> Iterator[tuple[str, str, float, float]]:
@@ -209,7 +210,7 @@ class Aligner:
 
 
 def _trainer(facts: Mapping[str, Any], path: Path) -> Any:
-    """Make the trainer with these settings, without a lexicon."""
+    """Return a trainer with the settings of this aligner, without a lexicon."""
     options = {name: value for name, value in facts["options"].items() if name != "lexicon"}
     made = options_in(path, ALIGNERS[facts["method"]], options, table_name=facts["method"])
     if isinstance(made, Eflomal):
@@ -239,7 +240,7 @@ def _fill(corpus: _core.SentencePairs, pairs: Iterable[Pair]) -> _core.SentenceP
 def _each(
     pairs: Iterable[Pair], call: Callable[[list[tuple[list[str], list[str]]]], Sequence[T]], otherwise: T
 ) -> Iterator[T]:
-    """Yield `call`'s result for each pair that can be aligned, in batches, and `otherwise` for the others."""
+    """Yield the results of `call` for the pairs that can be aligned, in batches, and `otherwise` for the others."""
     for batch in batches(pairs, BATCH):
         usable = [alignable(*pair) for pair in batch]
         used = [(list(s), list(t)) for (s, t), good in zip(batch, usable, strict=True) if good]

@@ -26,12 +26,12 @@ LEVELS = {"ibm1": 1, "hmm": 2, "fertility": 3}
 
 
 class Trainer(Protocol):
-    """Trains an aligner of both directions."""
+    """The interface of a function that trains an aligner for both directions."""
 
     def __call__(
         self, pairs: _core.SentencePairs, threads: int, folder: str, tick: Tick, before: _core.Aligner | None = None
     ) -> _core.Aligner:
-        """Train with `pairs`, or update `before`. With `folder`, an interrupted run can be resumed."""
+        """Train an aligner from `pairs`, or update `before` with them. With `folder`, an interrupted run can resume."""
         ...
 
 
@@ -60,7 +60,7 @@ def sampler(
     stem_letters: Annotated[int, "first letters of a word that are its stem", Range(least=1, most=100)] = 4,
     seed: Annotated[int, "seed of the chains", Range(least=0, most=MOST_SEED)] = 1,
 ) -> Trainer:
-    """Collapsed Gibbs sampling with Dirichlet priors, after Östling and Tiedemann (2016)."""
+    """Return a trainer that uses collapsed Gibbs sampling with Dirichlet priors, after Östling and Tiedemann (2016)."""
     priors = {"cognates": cognates, "stems": stems, "stem_letters": stem_letters}
     options: dict[str, Any] = {"chains": chains, "rounds": rounds, "level": LEVELS[model], "seed": seed}
     options |= {"null": null, "lexical": lexical, "priors": priors}
@@ -84,7 +84,7 @@ def sampler(
 def read_lexicon(path: PathLike, links: float = 1.0) -> list[tuple[str, str, float]]:
     """Read the word pairs of a file. An optional third column gives the number of links that a pair counts as.
 
-    The default of the third column is `links`.
+    Pairs without this column count as `links` links.
     """
     out = []
     for number, line in enumerate(iterate_lines(path), start=1):
@@ -123,13 +123,13 @@ def hmm(
 
 
 class Eflomal:
-    """The program eflomal."""
+    """The external program eflomal, which aligns a corpus one direction at a time."""
 
     def __init__(self, model: int, iterations: float, program: str) -> None:
         self.program, self.model, self.iterations = program, model, iterations
 
     def align(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
-        """Align every pair in one direction."""
+        """Align every pair in one direction, and return the links."""
         if shutil.which(self.program) is None:  # asked when it is needed: an alignment that is there needs no program
             others = ", ".join(name for name in ALIGNERS if name != "eflomal")
             raise UsageError(

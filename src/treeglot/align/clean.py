@@ -21,7 +21,7 @@ _SCRIPTS |= dict.fromkeys(("ru", "uk", "bg", "be", "mk"), ("CYRILLIC",)) | dict.
 
 @dataclass
 class Faults:
-    """Counts the pairs of two files that cannot have links, and names the first line of each sort.
+    """Counts the pairs of two files that cannot be aligned, by reason, and remembers the first line for each reason.
 
     >>> faults = Faults("train.de", "train.en")
     >>> faults.add(["Haus"], []), faults.add([], []), faults.add(["Haus"], ["house"])
@@ -36,7 +36,7 @@ class Faults:
     lines: dict[str, tuple[int, int]] = field(default_factory=dict)  # how many, and the first
 
     def add(self, source: Sequence[str], target: Sequence[str]) -> str:
-        """Describe what is wrong with the next pair. The text is empty if the pair can be aligned."""
+        """Describe what is wrong with the next pair. The result is empty if the pair can be aligned."""
         self.pairs += 1
         fault = ""
         if not source or not target:
@@ -49,7 +49,7 @@ class Faults:
         return fault
 
     def found(self) -> list[str]:
-        """Describe each sort of fault that was found."""
+        """Describe the reasons that were found, with their counts and first lines."""
         words = {
             "no target": f"{self.target} has no words, but {self.source} has",
             "no source": f"{self.source} has no words, but {self.target} has",
@@ -117,7 +117,7 @@ def _fault(source: Sequence[str], target: Sequence[str], options: CleanOptions) 
 
 
 def _foreign(pair: Pair, aligner: Aligner | None) -> str:
-    """Say `language` if a side has more words of the other language. Words without letters do not count."""
+    """Return `language` if a side has more words of the other side's language. Words without letters do not count."""
     if aligner is None:
         return ""
     for side, words in enumerate(pair):
@@ -128,7 +128,7 @@ def _foreign(pair: Pair, aligner: Aligner | None) -> str:
 
 
 def _in_script(words: Sequence[str], code: str) -> bool:
-    """Return whether at least half of the letters are of the language's script."""
+    """Return whether at least half of the letters belong to the script of the language."""
     letters = [c for word in words for c in word if c.isalpha()]
     begins = _SCRIPTS.get(code.partition("-")[0].lower(), ("LATIN",))
     inside = sum(unicodedata.name(c, "").startswith(begins) for c in letters)

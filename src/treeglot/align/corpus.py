@@ -1,4 +1,4 @@
-"""Aligning a corpus: both directions, symmetrised."""
+"""Aligns a whole corpus in both directions, and symmetrises the links."""
 
 from __future__ import annotations
 

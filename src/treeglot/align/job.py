@@ -1,4 +1,4 @@
-"""Alignment in shards with a saved aligner, on the machines of an engine."""
+"""Aligns a corpus in shards with a saved aligner, on several machines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treeglot.syntax import write
 
 @dataclass(frozen=True)
 class AlignShard:
-    """Aligns the pairs of a shard, given as source, target and the parses of the sides that have parses."""
+    """Aligns the pairs of a shard. A pair has a source, a target, and the parses of the sides that have parses."""
 
     model: Path
     symmetrization: str
@@ -21,13 +21,13 @@ class AlignShard:
     cost: float
 
     def open(self) -> Aligner:
-        """Return the aligner."""
+        """Load the saved aligner that all shards use."""
         return Aligner.load(self.model)
 
     def run(
         self, opened: Aligner, records: Sequence[tuple[Any, ...]], first: int, threads: int, part: Path
     ) -> dict[str, Any]:
-        """Write the links."""
+        """Align the pairs of a shard, and write their links to a file."""
         pairs = [(source, target) for source, target, *_ in records]
         links = opened.align_all(pairs, self.symmetrization, threads=threads)
         if any(self.parsed):

@@ -1,4 +1,4 @@
-"""Compares alignments with gold alignments."""
+"""Compares alignments with gold alignments, by precision, recall, F1 and alignment error rate."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from treeglot.syntax import Alignment
 
 @dataclass(frozen=True)
 class AlignmentScore:
-    """Counts of links over a corpus, and the measures computed from them."""
+    """Counts of links over a corpus, and the precision, recall, F1 and error rate that follow from them."""
 
     links: int  # of the alignments
     sure: int  # gold links that must be there

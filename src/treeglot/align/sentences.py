@@ -17,7 +17,7 @@ SURE = 0.9  # the probability of a bead that words are learnt from
 
 @dataclass(frozen=True)
 class Bead:
-    """A group of up to two sentences of a paragraph and their translation. One side can be empty."""
+    """A group of at most two source and two target sentences that translate each other. A side can be empty."""
 
     source: range
     target: range
@@ -32,7 +32,7 @@ class Bead:
 def align_sentences(
     paragraphs: Iterable[Paragraph], aligner: Aligner | None = None, *, learn: bool = True, threads: int = 1
 ) -> list[list[Bead]]:
-    """Find the beads of each paragraph pair, in order. Every sentence is in exactly one bead.
+    """Find the beads (groups of matching sentences) of each paragraph pair, in order. Every sentence is in one bead.
 
     Lengths are scored after Gale and Church (1993), and words by the aligner. Without an aligner, one is trained on the
     pairs that are clear by length (Moore 2002), unless `learn` is off.

@@ -1,4 +1,4 @@
-"""Analyses of corpora and systems, as in the papers."""
+"""Analyses of corpora and systems, which reproduce tables of the papers."""
 
 from treeglot.analyse.phrase_kinds import phrase_kinds
 

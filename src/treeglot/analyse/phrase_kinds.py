@@ -1,4 +1,4 @@
-"""Counts the phrase pairs that remain if they must nest, or be constituents (Chiang 2010, table 1)."""
+"""Counts phrase pairs by kind: all, those that nest, and those that are constituents (Chiang 2010, table 1)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class PhraseKinds:
         return 100 * number / self.nested if self.nested else 0.0
 
     def text(self) -> str:
-        """Format the numbers as a table."""
+        """Format the counts as a table for the terminal."""
         return columns(self._rows())
 
     def _rows(self) -> list[list[str]]:
@@ -52,17 +52,17 @@ class PhraseKinds:
         return html_table(self._rows())
 
     def as_json(self) -> dict[str, Any]:
-        """Return the numbers as JSON values."""
+        """Return the counts as values for JSON."""
         return asdict(self) | {"percent_of_nested": {kind: self.share(kind) for kind in KINDS}}
 
     def plot(self) -> str:
-        """Draw the numbers as bars, in SVG."""
+        """Draw the counts as bars, in SVG."""
         values = [[int(getattr(self, kind))] for kind in KINDS]
         return bars("Phrase pairs by kind", list(KINDS.values()), [f"{self.pairs:,} sentence pairs"], values, "")
 
 
 def phrase_kinds(pairs: Iterable[Pair], max_phrase: int = -1, threads: int = 1) -> PhraseKinds:
-    """Count the phrase pairs of sentence pairs with trees, by kind.
+    """Count the phrase pairs of sentence pairs with trees: all, the most that nest, and those that are constituents.
 
     Phrases have up to `max_phrase` source words; -1 means no limit.
 

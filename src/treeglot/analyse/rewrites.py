@@ -1,4 +1,4 @@
-"""Substitutions in the derivations of systems with soft syntax (Chiang 2010, tables 4 to 6)."""
+"""Counts how often rules with one label fill a variable with another label (Chiang 2010, tables 4 to 6)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Rewrites:
         return 100 * counts[kind] / total if total else 0.0
 
     def frequency(self, side: Side, rewrite: str) -> float:
-        """Return the percentage of a rewrite among substitutions that are not glue."""
+        """Return how often a category replaces another, in percent of all substitutions that are not glue."""
         total = self.match[side] + self.mismatch[side]
         return 100 * self.rewrites[side].get(rewrite, 0) / total if total else 0.0
 
@@ -56,7 +56,7 @@ class Rewrites:
 
 
 def count_rewrites(system: str, derivations: Iterable[Mapping[str, float]]) -> Rewrites:
-    """Count the substitutions of derivations. Each derivation is given by the features that fired in it.
+    """Count the substitutions in some derivations. Each derivation is given by the features that fired in it.
 
     >>> fired = {"match_f": 1.0, "subst_f[NP→NP]": 1.0, "nomatch_e": 1.0, "subst_e[NP→VP]": 1.0, "glue": 1.0}
     >>> found = count_rewrites("fuzzy", [fired])

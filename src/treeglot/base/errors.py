@@ -26,7 +26,7 @@ class TreeglotError(Exception):
 
 
 class FormatError(TreeglotError, ValueError):
-    """Bad input in a file: the place, what was found and what was expected.
+    """An error in a file. Its message gives the place, what was found and what was expected.
 
     >>> error = FormatError("dev.align", 7, "'1:2' is not a link; expected SOURCE-TARGET such as 3-0")
     >>> print(error)
@@ -49,9 +49,9 @@ class FormatError(TreeglotError, ValueError):
 
 
 class UsageError(TreeglotError):
-    """A command or function got a request that makes no sense (exit code 2).
+    """A command or function was called with arguments that do not fit together (exit code 2).
 
-    `key` is the known part of the path to the option: `("system", 0, "kind")`.
+    `key` is the path to the option in its file, as far as it is known: `("system", 0, "kind")`.
     """
 
     def __init__(self, problem: str = "", key: tuple[str | int, ...] = ()) -> None:

@@ -89,7 +89,7 @@ def read_chunks(path: PathLike, size: int = CHUNK) -> Iterator[bytes]:
 
 
 def _damage(suffix: str) -> tuple[type[Exception], ...]:
-    """Return the exceptions that decompressing damaged bytes raises."""
+    """Return the exceptions that libraries raise when they decompress damaged bytes."""
     match suffix:
         case ".gz":
             import zlib
@@ -106,7 +106,7 @@ def _damage(suffix: str) -> tuple[type[Exception], ...]:
 
 
 def read_lines(path: PathLike) -> list[str]:
-    """Read all lines of a text file, as `iterate_lines` yields them."""
+    """Return all lines of a text file as a list. `iterate_lines` describes how they are split."""
     return list(iterate_lines(path))
 
 
@@ -164,14 +164,14 @@ def logical_suffix(path: PathLike) -> str:
 
 
 class Pause:
-    """Tells whether a reader of standard input must wait for the next value."""
+    """Lets a reader of standard input know that no more input is waiting, so it should process what it has."""
 
     now = False
     waits = True  # more input did when the chunk at hand was complete
 
 
 def paused(values: list[T], path: PathLike) -> Iterable[T]:
-    """Yield the values of a chunk. If no more input is waiting, `Pause.now` is set before the last value."""
+    """Yield the values of a chunk. Before the last value, set `Pause.now` if no more input is waiting."""
     return _paused(values) if os.fspath(path) == "-" and values else values
 
 
@@ -185,9 +185,7 @@ def _paused(values: list[T]) -> Iterator[T]:
 
 
 def batches(values: Iterable[T], most: int) -> Iterator[list[T]]:
-    """Group values into lists of at most `most`. A pause of standard input ends a batch, so each line is answered at
-    once.
-    """
+    """Group values into lists of at most `most`. If standard input pauses, the current list is complete."""
     batch: list[T] = []
     for value in values:
         batch.append(value)
@@ -206,10 +204,10 @@ def _input_waits() -> bool:
 
 
 class _Pieces(io.RawIOBase):
-    """The content of a compressed file, decompressed in pieces of bounded size."""
+    """A stream of decompressed data, which is produced in pieces of bounded size."""
 
     def __init__(self, raw: IO[bytes], pieces: Callable[[IO[bytes]], Iterator[bytes]]) -> None:
-        """`raw` is closed together with this stream."""
+        """Create the stream. Closing it also closes `raw`."""
         super().__init__()
         self._raw = raw
         self._pieces = pieces(raw)
@@ -241,7 +239,7 @@ def _gzip_pieces(raw: IO[bytes]) -> Iterator[bytes]:
 
 
 def _zstd_pieces(raw: IO[bytes]) -> Iterator[bytes]:
-    """Decompress frame after frame. The stream of `zstandard` does not report a truncated frame."""
+    """Decompress the frames of a zstd file one by one. The stream of `zstandard` would not report a truncated frame."""
     import zstandard
 
     frame: Any = None
@@ -255,7 +253,7 @@ def _zstd_pieces(raw: IO[bytes]) -> Iterator[bytes]:
 
 
 def _xz_pieces(raw: IO[bytes]) -> Iterator[bytes]:
-    """Decompress one stream after the other. There may be zeros between them."""
+    """Decompress the streams of an xz file one by one. There may be zeros between them."""
     stream: lzma.LZMADecompressor | None = None
     while data := raw.read(1 << 16):
         while data or (stream is not None and not stream.needs_input):
@@ -320,7 +318,7 @@ def write_binary(path: PathLike) -> Iterator[IO[bytes]]:
 
 
 def remove_leftovers(path: PathLike) -> None:
-    """Remove temporary files of `path` that killed processes left. Files that are being written stay."""
+    """Remove temporary files of `path` that killed processes left behind. Files that are still being written stay."""
     from treeglot import _core
 
     _core.remove_leftovers(os.fsencode(Path(path).absolute()))
@@ -430,21 +428,21 @@ def _umask() -> int:
 
 
 def read_json(path: PathLike, **fields: type) -> dict[str, Any]:
-    """Read the object of a JSON file. A missing field raises `FormatError`."""
+    """Read a JSON file that contains one object. If it lacks one of the given fields, raise `FormatError`."""
     with open_binary(path) as stream:
         return parse_json(stream.read(), os.fspath(path), **fields)
 
 
 def write_json(path: PathLike, value: Any) -> None:
-    """Write a value as JSON. Paths in it become text."""
+    """Write a value as JSON. Paths in the value are written as text."""
     with write_binary(path) as stream:
         stream.write(json.dumps(value, indent=1, default=os.fspath).encode() + b"\n")
 
 
 def parse_json(text: str | bytes, file: str, line: int = 0, /, **fields: type) -> dict[str, Any]:
-    """Parse a JSON object: a whole file, or one line of it.
+    """Parse a JSON object, from a whole file or from one line.
 
-    `fields` maps names to types. Whole numbers are counts, and no number is infinite.
+    `fields` maps the required names to their types. Whole numbers must be non-negative, and no number can be infinite.
 
     >>> parse_json('{"pairs": 3}', "run.json", pairs=int)
     {'pairs': 3}
@@ -461,7 +459,7 @@ def parse_json(text: str | bytes, file: str, line: int = 0, /, **fields: type) -
 
 
 def parse_value(text: str | bytes, file: str, line: int = 0) -> Any:
-    """Parse any JSON value."""
+    """Parse a JSON value of any type. Text that is not JSON raises `FormatError`."""
     try:
         found = json.loads(text)
         if _SURROGATE.search(text.encode("utf-8", "replace") if isinstance(text, str) else text):
@@ -479,7 +477,7 @@ def parse_value(text: str | bytes, file: str, line: int = 0) -> Any:
 
 
 def check_fields(table: Mapping[str, Any], file: str, line: int = 0, /, **fields: type) -> None:
-    """Refuse a JSON object that lacks one of the fields, or has another type there.
+    """Refuse a JSON object that lacks one of the fields, or whose value has another type.
 
     >>> check_fields({"pairs": -3}, "run.json", pairs=int)
     Traceback (most recent call last):

@@ -16,10 +16,10 @@ WITHOUT_LOCKS = (errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS)  # what some network
 
 @contextmanager
 def locked(path: Path, busy: str = "") -> Iterator[None]:
-    """Hold the lock file `path`, which is removed at the end.
+    """Lock `path` during a block. The lock file is removed at the end of the block.
 
-    If another process or thread holds it, wait for it. With `busy`, raise `UsageError` with this text instead. On file
-    systems without locks, nothing is locked.
+    If another process or thread holds the lock, wait for it. With `busy`, raise `UsageError` with this text instead. On
+    file systems without locks, the block runs without a lock.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = _acquire(path, busy)

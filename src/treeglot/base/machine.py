@@ -12,7 +12,7 @@ _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 def machine() -> dict[str, Any]:
-    """Return the processor, its cores, the memory in bytes, and the system.
+    """Describe this machine: its processor, its number of cores, its memory in bytes, and its operating system.
 
     >>> sorted(machine())
     ['cores', 'memory', 'processor', 'system']
@@ -36,10 +36,10 @@ def _processor() -> str:
 
 
 class PeakMemory:
-    """The peak memory of this process since the object was made (on Linux only)."""
+    """Measures the peak memory of this process since the object was created (on Linux only)."""
 
     def __init__(self) -> None:
-        """Reset the peak to the current use."""
+        """Start measuring: reset the peak to the memory in use now."""
         try:
             _CLEAR.write_text("5")
             self._known = True
@@ -47,7 +47,7 @@ class PeakMemory:
             self._known = False
 
     def bytes(self) -> int | None:
-        """Return the peak, with mapped files; None where it is unknown."""
+        """Return the peak in bytes, including mapped files, or None on systems that do not report it."""
         if not self._known:
             return None
         lines = _STATUS.read_text().splitlines()
@@ -57,7 +57,7 @@ class PeakMemory:
 def give_back() -> None:
     """Return free pages to the system. Without this, a process keeps its peak size.
 
-    This is a call of glibc; other C libraries do it by themselves.
+    This calls a function of glibc. Other C libraries return free pages by themselves.
     """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:

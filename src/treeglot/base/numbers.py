@@ -1,4 +1,4 @@
-"""Numbers in text files."""
+"""Parses numbers in text files, as C does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 
 
 def parse_number(text: str) -> float:
-    """Parse a number as C does. Other text gives NaN, such as Python's 1_000.
+    """Parse a number as C does. Text that C would not accept, such as Python's 1_000, gives NaN.
 
     Text of more than 400 characters is not a number, because parsing it takes more than linear time.
 

@@ -55,7 +55,7 @@ class Range:
     unlimited: bool = False
 
     def words(self) -> str:
-        """Return the range in words.
+        """Describe the range in words, for help and messages.
 
         >>> Range(least=0, most=6).words(), Range(above=0).words(), Range(least=1, unlimited=True).words()
         ('0 to 6', 'above 0', 'at least 1, or -1 for no limit')
@@ -72,7 +72,7 @@ class Range:
             raise OptionError(f"{name} is {_shown(value)}; expected {expected}", (name,))
 
     def expected(self, value: Any) -> str:
-        """Say what is expected instead of a value. The text is empty if the value is fine."""
+        """Describe what an option expects if `value` is out of range. The result is empty if the value is valid."""
         if isinstance(value, list | tuple):
             return next(filter(None, map(self.expected, value)), "")
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -106,9 +106,10 @@ def option(
     names: Callable[[], Iterable[str]] | None = None,
     paper: str = "",
 ) -> T:
-    """Declare a field of an options dataclass: default, help, range, and the paper that the default is from.
+    """Declare an option as a field of a dataclass, with its default, its help, its range and the paper of the default.
 
-    An option with `names` takes one of these names or the path of a file. `names` is called when it is needed.
+    With `names`, the value is one of these names or the path of a file. The function `names` is called when it is
+    needed.
     """
     metadata = {"help": help, "range": Range(least, most, above, below, infinite, unlimited)}
     metadata |= {"names": names, "paper": paper}
@@ -118,12 +119,12 @@ def option(
 
 
 def required(help: str) -> Any:
-    """Declare a field without a default. Such fields come first in their dataclass."""
+    """Declare an option without a default. In its dataclass, such fields come first."""
     return dataclasses.field(metadata={"help": help})
 
 
 class Options:
-    """The base of options dataclasses: every way to make an instance refuses values that the declaration excludes."""
+    """The base class of options dataclasses. However an instance is created, invalid values are refused."""
 
     def __post_init__(self) -> None:
         for o in options_of(type(self)):
@@ -132,7 +133,7 @@ class Options:
 
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """One option of a schema, as declared."""
+    """The declaration of one option, as tables in the docs and `--help` show it."""
 
     name: str
     type: Any
@@ -143,11 +144,11 @@ class Option:
     paper: str = ""  # what the default is from
 
     def described(self) -> str:
-        """Return the help, with the paper that the default is from."""
+        """Return the help text, including the paper that the default comes from."""
         return f"{self.help} ({self.paper})" if self.paper else self.help
 
     def check(self, value: Any) -> None:
-        """Refuse a value outside of the range or of the declared choices."""
+        """Refuse a value that is out of range or is not one of the declared choices."""
         if get_origin(self.type) is Literal and not _fits(value, self.type):
             raise OptionError(f"{self.name} is {_shown(value)}; expected {wanted(self.type)}", (self.name,))
         self.range.check(self.name, value)
@@ -199,15 +200,15 @@ def _fields(schema: Any) -> tuple[Option, ...]:
 
 
 def from_table(schema: Callable[..., T], table: Mapping[str, Any], *, table_name: str = "") -> T:
-    """Call `schema` with the values of `table`. Unknown names and values out of range are refused.
+    """Create `schema` from the values of `table`. Unknown names and values out of range are errors.
 
-    A nested table changes the options that it names. The other options keep the default of the option.
+    A nested table overrides only the options that it names. The others keep their defaults.
     """
     return _make(schema, table, (table_name,) if table_name else ())
 
 
 def changed(options: T, table: Mapping[str, Any], *, table_name: str = "") -> T:
-    """Return the options of an instance, overridden by `table`, nested tables included.
+    """Return a copy of an instance in which `table` overrides options. Its nested tables override nested options.
 
     >>> @dataclasses.dataclass(frozen=True)
     ... class SearchOptions(Options):
@@ -220,7 +221,7 @@ def changed(options: T, table: Mapping[str, Any], *, table_name: str = "") -> T:
 
 
 def resolved(schema: Callable[..., Any], table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all options of `table` with their defaults, as JSON values. Factories are not called.
+    """Return the options of `table`, completed by all defaults, as JSON values. Default factories are not called.
 
     >>> def rules(max_words: Annotated[int, "longest source side"] = 7, beam: Annotated[float, "margin"] = 1.0): ...
     >>> resolved(rules, {"beam": 2})
@@ -235,7 +236,7 @@ def resolved(schema: Callable[..., Any], table: Mapping[str, Any]) -> dict[str, 
 
 
 def file_options(schema: Callable[..., Any], table: Mapping[str, Any]) -> dict[str, str]:
-    """Return the files among the values of `table`, by the dotted names of their options.
+    """Return the values of `table` that are files, by the dotted names of their options.
 
     Results depend on the content of these files.
 
@@ -259,7 +260,7 @@ def file_options(schema: Callable[..., Any], table: Mapping[str, Any]) -> dict[s
 
 
 def with_values(table: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `table` with other values for options, given by their dotted names.
+    """Return a copy of `table` with other values for some options, which are given by their dotted names.
 
     >>> with_values({"trees": {"heads": "my.heads", "kbest": 1}}, {"trees.heads": "/data/my.heads"})
     {'trees': {'heads': '/data/my.heads', 'kbest': 1}}
@@ -282,7 +283,7 @@ def load_options(schema: Callable[..., T], path: str | Path) -> T:
 
 
 def options_in(path: str | Path, schema: Callable[..., T], table: Mapping[str, Any], *, table_name: str = "") -> T:
-    """Read a table of options from a JSON file. A mistake raises `FormatError` with the file's name."""
+    """Read a table of options from a JSON file. Errors name the file."""
     try:
         return from_table(schema, table, table_name=table_name)
     except UsageError as error:
@@ -290,12 +291,12 @@ def options_in(path: str | Path, schema: Callable[..., T], table: Mapping[str, A
 
 
 def in_file(path: str | Path, error: UsageError) -> FormatError:
-    """Return an error about options that were read from a TOML file, with file and line."""
+    """Return the error of an option that was read from a TOML file, with the file and the line."""
     return FormatError(str(path), TomlFile(path).line_of(error.key) if error.key else 0, str(error))
 
 
 def options_table(schema: Callable[..., Any]) -> str:
-    """Return the options that have help as a Markdown table, for the docs.
+    """Return a Markdown table of the options that have a help text, for the docs.
 
     >>> def rules(max_words: Annotated[int, "longest source side", Range(least=1)] = 7): ...
     >>> print(options_table(rules))
@@ -318,7 +319,7 @@ def _is_table(value: Any) -> bool:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """Return the message for an unknown name. It lists the known names, the closest first.
+    """Return the message for an unknown name. It lists the known names, starting with the most similar ones.
 
     >>> unknown("format", "conlu", ["ptb", "conllu"])
     "unknown format 'conlu'; did you mean 'conllu'? known: conllu, ptb"
@@ -332,7 +333,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 
 
 def wanted(kind: Any) -> str:
-    """Describe the values that a type takes.
+    """Describe the values that a type accepts, for messages.
 
     >>> wanted(float), wanted(Literal["hiero", "t2t"])
     ('a number', "'hiero' or 't2t'")
@@ -356,7 +357,7 @@ _WORDS = {bool: "true or false", int: "an integer", float: "a number", str: "a s
 
 
 def _bound(bound: float) -> str:
-    """Format an end of a range: 20, 0.5, or 2^32 - 1."""
+    """Format a limit of a range for people: 20, 0.5, or 2^32 - 1."""
     bits = bound.bit_length() if isinstance(bound, int) else 0
     return f"2^{bits} - 1" if bits > 30 and bound == 2**bits - 1 else f"{bound:,}"
 
@@ -381,7 +382,7 @@ def _values(schema: Callable[..., Any], table: Mapping[str, Any], key: Key, base
 
 
 def _make(schema: Callable[..., T], table: Mapping[str, Any], key: Key, base: Any = None) -> T:
-    """Build `schema` from a table. Options that the table does not name come from `base`, if there is one."""
+    """Create `schema` from a table. Options that the table does not name come from `base`, or from their defaults."""
     values = _values(schema, table, key, base)
     try:
         if not dataclasses.is_dataclass(schema):  # those check themselves
@@ -396,7 +397,7 @@ def _make(schema: Callable[..., T], table: Mapping[str, Any], key: Key, base: An
 
 
 def _value(value: Any, kind: Any, key: Key, base: Any = None) -> Any:
-    """Convert `value` to `kind`. Only integers become numbers, and only lists become tuples."""
+    """Convert `value` to the type `kind`. Only integers are converted to floats, and only lists to tuples."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return _value(value, arguments[0], key, base)

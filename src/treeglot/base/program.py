@@ -1,4 +1,4 @@
-"""Identifies the running code. Keys of stored results contain this identity, so other code does not reuse them."""
+"""Identifies the running code. It is part of the keys of stored results, so other code does not reuse them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ APART = {"cli", "web"}  # folders that only show what steps make
 
 
 def code_files(folder: Path) -> list[Path]:
-    """Return the package's sources and data that steps run or read."""
+    """Return the files of the package that affect results: sources and data that steps run or read."""
     found = (path for path in folder.rglob("*") if path.suffix not in {".pyc", ".pyi", ".so"} and path.is_file())
     return sorted(path for path in found if path.relative_to(folder).parts[0] not in APART)
 
 
 def code_digest(folder: Path, core: Path) -> str:
-    """Return a digest of the names and contents of the code: the package in `folder` and the compiled core."""
+    """Return a digest of the code: the names and contents of the package in `folder`, and the compiled core."""
     sources = ((path.relative_to(folder).as_posix(), path) for path in code_files(folder))
     return _digest([*sources, ("core", core)])
 
 
 def module_digest(module: str) -> str:
-    """Return a digest of the code of a module. In a package, all of the package counts.
+    """Return a digest of the code of a module. For a module in a package, the digest covers the whole package.
 
     >>> module_digest("json.decoder") == module_digest("json")
     True
@@ -51,6 +51,6 @@ def _digest(files: Iterable[tuple[str, Path]]) -> str:
 
 @cache
 def program() -> str:
-    """Return the version and the digest of the code. They are read once per process."""
+    """Return the version and the digest of the running code. They are computed once per process."""
     assert _core.__file__
     return f"treeglot {treeglot.__version__} ({code_digest(Path(treeglot.__file__).parent, Path(_core.__file__))})"

@@ -29,7 +29,7 @@ class Registry(Generic[T]):
     """Factories of `T` by name. A factory's parameters are its options."""
 
     def __init__(self, kind: str) -> None:
-        """Create a registry. `kind` is the word for its objects in messages."""
+        """Create a registry. In messages, `kind` is the word for the registered objects."""
         self.kind = kind
         self._factories: dict[str, Callable[..., T]] = {}
 
@@ -60,5 +60,5 @@ class Registry(Generic[T]):
         return len(self._factories)
 
     def make(self, name: str, options: Mapping[str, Any] | None = None) -> T:
-        """Create the object called `name` with `options`. They are checked against the factory's parameters."""
+        """Create the object called `name` with `options`, after checking them against the parameters of its factory."""
         return from_table(self[name], options or {}, table_name=name)

@@ -1,12 +1,12 @@
-"""Work in shards: each task on a machine processes some records, and the parts are joined in order.
+"""Splits work into shards. Each task processes the records of one shard, and the results are joined in order.
 
     .OUT.parts/000000.shard  the records of a task; the driver reads the input once and writes them
-    .OUT.parts/000000.part   what the task made of them
-    .OUT.parts/000000.json   written last: what the part was made by, its digest, and what the task says of it
-    .OUT.lock                held by the run that writes OUT
+    .OUT.parts/000000.part   the result of the task
+    .OUT.parts/000000.json   written last: the key of the part, its digest, and facts about it
+    .OUT.lock                locked by the run that writes OUT
 
-The folder is beside the output. All machines must see it under the same path. A run that fails leaves it there, and the
-same run finds the finished parts.
+These files are beside OUT, and all machines must see them under the same path. If a run fails, they stay there, and the
+next run with the same work reuses the finished parts.
 """
 
 from __future__ import annotations
@@ -38,25 +38,25 @@ SHARED = "expected a folder that all machines see under the same path"
 
 
 class Machines(Protocol):
-    """The machines that run tasks."""
+    """The interface of machines that run tasks."""
 
     def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
-        """Call `function(shared, item)` for each item, and return the values in order. A machine can repeat a call."""
+        """Call `function(shared, item)` for each item, and return the values in order. A machine may repeat a call."""
 
     def calls_at_once(self) -> int:
         """Return the number of calls of `map`'s function that share the memory and cores of one machine."""
 
 
 class Job(Protocol):
-    """The work on each shard: a value that is sent to the machines. Its `repr` distinguishes it from other jobs."""
+    """The work that is done on each shard. Jobs are sent to the machines, and their `repr` distinguishes them."""
 
     def open(self) -> Any:
-        """Open the data that all shards of a process share, such as a model."""
+        """Load the data that all shards of a process share, such as a model."""
 
     def run(self, opened: Any, records: Any, first: int, threads: int, part: Path) -> dict[str, Any]:
-        """Write the part for some records, and return facts for the driver as JSON values.
+        """Process the records of a shard, write the result to a file, and return facts for the driver as JSON values.
 
-        `first` is the number of records before these.
+        `first` is the number of records in earlier shards.
         """
 
 
@@ -70,11 +70,11 @@ class Shard:
     digest: str  # of the file
 
     def file(self, folder: Path) -> Path:
-        """Return the file with the shard's records."""
+        """Return the path of the file with the shard's records."""
         return folder / f"{self.number:06}.shard"
 
     def load(self, folder: Path) -> Any:
-        """Load the shard's records. A missing or changed file is an error."""
+        """Return the shard's records. If the file is missing or was changed, raise an error."""
         import zstandard
 
         path = self.file(folder)
@@ -89,7 +89,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Part:
-    """The result of a task: a file, and the job's facts about it."""
+    """The result of a task: a file, and facts about it."""
 
     path: Path
     shard: Shard
@@ -98,7 +98,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Work:
-    """The data that all tasks of a job share. A process opens the job once for each value of `opening`."""
+    """The data that all tasks of a job share. Each process opens the job once for each value of `opening`."""
 
     folder: Path = field(compare=False)
     digest: str = field(compare=False)  # of the program and the job
@@ -108,7 +108,7 @@ class Work:
 
 
 def pack(number: int, first: int, records: int, value: Any) -> tuple[Shard, bytes]:
-    """Make a shard, and the content of its file."""
+    """Return a shard with these records, and the content of its file."""
     import zstandard
 
     content = zstandard.ZstdCompressor(level=1).compress(pickle.dumps(value, protocol=5))
@@ -116,12 +116,12 @@ def pack(number: int, first: int, records: int, value: Any) -> tuple[Shard, byte
 
 
 def digest_of(content: bytes) -> str:
-    """Return the digest of a shard's content."""
+    """Return the digest of the content of a shard's file."""
     return blake2b(content, digest_size=16).hexdigest()
 
 
 def shards_of(records: Iterable[T], size: int) -> Iterator[tuple[list[T], int]]:
-    """Yield the records in lists of `size`, each list with its length."""
+    """Group records into lists of `size`. Yield each list with its length."""
     stream = iter(records)
     while batch := list(islice(stream, size)):
         yield batch, len(batch)
@@ -130,8 +130,8 @@ def shards_of(records: Iterable[T], size: int) -> Iterator[tuple[list[T], int]]:
 def state_of(*paths: PathLike) -> str:
     """Describe the files at these paths and in these folders by path, size and time.
 
-    Results that depend on these files have this text in their keys. Files whose names begin with a dot are ignored,
-    because they are still being written.
+    Results that depend on these files include this description in their keys. Files whose names begin with a dot are
+    ignored, because they are still being written.
     """
     known = []
     for path in map(Path, paths):
@@ -154,12 +154,13 @@ def in_shards(
     threads: int = 1,
     report: Callable[[str], None] = lambda line: None,
 ) -> Iterator[list[Part]]:
-    """Run a job on shards of records, each with its number of records, and yield the parts in order.
+    """Run a job on lists of records, each with its length, and yield the resulting parts in order.
 
-    The parts are in a folder beside `out`, which is removed when the block ends without an error. Parts of an earlier
-    run are reused if program, job, `key` and records are the same. `threads` is the number for one machine, and the
-    tasks that it runs at once share them. Python warnings of tasks are repeated here, each once. Jobs with the same
-    `opening` share what they open, and a process opens it once. Without `opening`, each job opens its own data.
+    The parts are in a folder beside `out`, which is removed if the block ends without an error. Parts of an earlier run
+    are reused if the program, the job, `key` and the records are the same. `threads` applies to one machine, and the
+    tasks that it runs at once share them. If tasks issue Python warnings, each is repeated here once. Jobs with the
+    same `opening` share the data that they open, and a process opens it only once. Without `opening`, each job opens
+    its own data.
     """
     target = Path(out).resolve()
     folder = target.parent / f".{target.name}.parts"
@@ -189,7 +190,7 @@ def in_shards(
 
 
 def join(parts: Iterable[Part], out: PathLike) -> None:
-    """Write the parts to `out`, one after the other."""
+    """Concatenate the parts, and write the result to `out`."""
     with write_binary(out) as stream:
         for part in parts:
             with part.path.open("rb") as content:
@@ -197,7 +198,7 @@ def join(parts: Iterable[Part], out: PathLike) -> None:
 
 
 def run_shard(work: Work, shard: Shard) -> dict[str, Any]:
-    """Write the part of a shard, unless it exists. Another call for the same shard writes the same bytes."""
+    """Run the job on a shard and write its part, unless it exists. Calls for the same shard write the same bytes."""
     if there := _finished(work.folder, shard, work.digest):
         return there
     path = _part(work.folder, shard)
@@ -213,7 +214,7 @@ def run_shard(work: Work, shard: Shard) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _opened(work: Work) -> Any:
-    """Open what the job needs. The driver opens it, too, and shows its warnings."""
+    """Open the job in this process. The driver opens it, too, and shows its warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return work.job.open()
@@ -222,7 +223,7 @@ def _opened(work: Work) -> Any:
 def _write(
     folder: Path, digest: str, shards: Iterable[tuple[Any, int]]
 ) -> tuple[list[Shard], dict[int, dict[str, Any]]]:
-    """Write the shards without finished parts, and remove stale files. Returns the finished parts by number."""
+    """Write the shards that have no finished part, and remove stale files. Return the finished parts by number."""
     written: list[Shard] = []
     known: dict[int, dict[str, Any]] = {}
     kept: set[Path] = set()
@@ -246,7 +247,7 @@ def _write(
 
 
 def _finished(folder: Path, shard: Shard, digest: str) -> dict[str, Any] | None:
-    """Return the facts that a task stored with its part, or None without such a part."""
+    """Return the facts that are stored with a finished part, or None if the part is not finished."""
     try:
         found = read_json(_marker(folder, shard), key=str, digest=str, facts=dict, warnings=list)
         same = found["key"] == _key(digest, shard) and found["digest"] == _file_digest(_part(folder, shard))
@@ -256,7 +257,7 @@ def _finished(folder: Path, shard: Shard, digest: str) -> dict[str, Any] | None:
 
 
 def _check(path: Path, digest: str) -> None:
-    """Refuse a part whose content differs from what its task reported."""
+    """Raise an error if the content of a part differs from what its task reported."""
     try:
         same = _file_digest(path) == digest
     except OSError as error:

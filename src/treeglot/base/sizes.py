@@ -1,4 +1,4 @@
-"""Parses amounts of memory in the form that people write."""
+"""Parses amounts of memory, such as 2G."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Remote files by URI, on all of Arrow's file systems.
+"""Reads and writes remote files by URI, on all file systems of Arrow.
 
     s3://BUCKET/KEY              Amazon S3, and servers that speak its protocol
     gs://BUCKET/KEY              Google Cloud Storage
@@ -6,10 +6,10 @@
     hdfs://HOST:PORT/PATH        Hadoop; hdfs://default/PATH asks its configuration for the host
     file:///PATH                 a file of this machine
 
-A `Path` keeps one of several slashes. So `s3:/BUCKET/KEY` is the same URI, and paths can be joined to it.
+`Path` reduces several slashes to one. So `s3:/BUCKET/KEY` means the same URI, and paths can be joined to it.
 
-An object is written aside and moved when it is complete. A folder is complete when it has FILES, its list of files,
-which is written last.
+An object is first written under a temporary name, and moved when it is complete. A folder is complete when it contains
+FILES, the list of its files, which is written last.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ _CREDENTIALS = "; expected credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCES
 
 
 class StorageError(TreeglotError):
-    """A place that cannot be read or written: its URI and the problem."""
+    """A remote place cannot be read or written. The message has its URI and the problem."""
 
 
 def find_uri(path: PathLike) -> str | None:
-    """Return the path as a URI, or None for a local path. Unknown schemes raise `UsageError`.
+    """Return the URI that a path stands for, or None for a local path. Unknown schemes raise `UsageError`.
 
     >>> find_uri(Path("s3://bucket/train.de"))
     's3://bucket/train.de'
@@ -122,7 +122,7 @@ def open_remote(path: PathLike) -> IO[bytes]:
 def write_remote(path: PathLike, size: int = 0) -> Iterator[IO[bytes]]:
     """Write the object of a URI. It appears under its name when the block ends without an error.
 
-    If it will have `size` bytes and the store accepts fewer, nothing is sent.
+    If `size` is known and larger than the store accepts, nothing is sent.
     """
     uri = _uri(path)
     with _naming(uri):
@@ -160,7 +160,7 @@ def check_remote(path: PathLike) -> None:
 
 
 def is_complete(path: PathLike) -> bool:
-    """Return whether a URI names a complete folder."""
+    """Return whether a URI names a complete folder: one that has its list of files."""
     return _info(_within(_uri(path), FILES)) is not None
 
 
@@ -247,9 +247,9 @@ def upload_folder(folder: PathLike, path: PathLike) -> None:
 def fetch(path: PathLike, cache: PathLike | None = None, report: Callable[[str], None] = lambda line: None) -> Path:
     """Copy an object, or a folder that `upload_folder` wrote, to this machine, and return the path of the copy.
 
-    Files that are mapped into memory must be on this machine. The copy is stored in `cache`. It is reused as long as
-    the object has the same size and time, and the copy has the same checksum. The files of a folder are checked against
-    its list. One process at a time fetches a URI, and others wait for it.
+    The copy is needed for files that are mapped into memory. It is stored in `cache`, and reused as long as the object
+    has the same size and time, and the copy has the same checksum. The files of a folder are checked against its list.
+    If several processes fetch the same URI, one copies it and the others wait.
     """
     if not is_remote(path):
         return Path(plain_path(path))
@@ -337,7 +337,7 @@ def _download(uri: str, target: Path) -> tuple[int, str]:
 
 
 def _copy(given: IO[bytes], out: IO[bytes]) -> tuple[int, str]:
-    """Copy all bytes. Returns their number and their digest."""
+    """Copy all bytes. Return their number and their digest."""
     digest, size = blake2b(digest_size=16), 0
     while chunk := given.read(CHUNK):
         out.write(chunk)
@@ -383,7 +383,7 @@ def _resolve(uri: str) -> tuple[FileSystem, str]:
 
 
 def _info(uri: str) -> FileInfo | None:
-    """Return the file system's facts about a URI, or None if it does not exist."""
+    """Return the entry of a URI in its file system, or None if nothing is there."""
     from pyarrow.fs import FileType
 
     with _naming(uri):
@@ -403,7 +403,7 @@ def _check_bucket(uri: str, system: FileSystem, place: str) -> None:
 
 
 def _make_folder(system: FileSystem, folder: str) -> None:
-    """Make a folder on file systems that have folders. Object stores have none, and may refuse to make a bucket."""
+    """Make a folder, on file systems that have folders. Object stores have none, and may refuse to make a bucket."""
     if system.type_name == "hdfs" and folder:
         system.create_dir(folder, recursive=True)
 
@@ -424,7 +424,7 @@ def _refuse_large(uri: str, size: int, most: int | None) -> None:
 
 
 class _Reader(io.RawIOBase):
-    """A stream that is read; its errors name the URI."""
+    """A stream for reading a remote object. Its errors name the URI."""
 
     def __init__(self, stream: Any, uri: str) -> None:
         super().__init__()
@@ -445,7 +445,7 @@ class _Reader(io.RawIOBase):
 
 
 class _Writer:
-    """A stream that is written; its errors name the URI. More than `most` bytes are refused."""
+    """A stream for writing a remote object. Its errors name the URI. It refuses more than `most` bytes."""
 
     def __init__(self, stream: Any, uri: str, most: int | None) -> None:
         self._stream, self._uri, self._most = stream, uri, most
@@ -463,7 +463,7 @@ class _Writer:
 
 @contextmanager
 def _naming(uri: str) -> Iterator[None]:
-    """Turn Arrow's errors into errors that name the URI and say what they mean."""
+    """Turn errors of Arrow into errors that name the URI and explain the cause."""
     import pyarrow as pa
 
     try:
@@ -479,7 +479,7 @@ def _naming(uri: str) -> Iterator[None]:
 
 
 def _told(message: str) -> str:
-    """Say in one line what a message of Arrow means."""
+    """Explain a message of Arrow in one line."""
     for name, meaning in _PROBLEMS.items():
         if name in message:
             return meaning + (_CREDENTIALS if meaning.startswith("access") else "")

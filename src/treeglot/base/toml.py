@@ -1,7 +1,7 @@
-"""TOML files whose errors name the line.
+"""Reads TOML files. Errors name the line.
 
-tomllib returns values without their places. If an error needs a place, a linear scan of the same text finds the line of
-each key.
+tomllib returns values without their lines. So when an error needs a line, a linear scan of the same text finds the line
+of each key.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ENDS = {
 
 
 class TomlFile:
-    """The table of a TOML file. A mistake raises `FormatError` with its line."""
+    """A TOML file as a table. If the file has a mistake, `FormatError` names the line."""
 
     def __init__(self, path: str | Path) -> None:
         """Read and parse the file."""
@@ -58,20 +58,20 @@ class TomlFile:
             raise FormatError(self.path, line, f"is not TOML: {problem[:1].lower()}{problem[1:]}") from error
 
     def line_of(self, key: Key) -> int:
-        """Return the line of a key, or of the closest table around it. Line 1 stands for the whole file."""
+        """Return the line of a key. For an unknown key, return the line of the closest table around it, or 1."""
         lines = key_lines(self.text)
         return next((lines[key[:size]] for size in range(len(key), 0, -1) if key[:size] in lines), 1)
 
 
 def loads(text: str) -> dict[str, Any]:
-    """Parse TOML text. Other text raises ValueError."""
+    """Parse TOML text. Invalid text raises ValueError."""
     tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     table: dict[str, Any] = tomllib.loads(text)
     return table
 
 
 def parse_value(text: str) -> Any:
-    """Parse a TOML value. Any other text is a string.
+    """Parse a single TOML value. Text that is not a TOML value is returned as a string.
 
     >>> [parse_value(text) for text in ("5", "[1, 2]", "true", '"5"', "my.heads", "{a = 1")]
     [5, [1, 2], True, '5', 'my.heads', '{a = 1']
@@ -98,7 +98,7 @@ def format_value(value: Any) -> str:
 
 
 def key_lines(text: str) -> dict[Key, int]:
-    r"""Return the line of each key and each item of an array in valid TOML.
+    r"""Map each key, and each item of an array, to its line in a valid TOML text.
 
     >>> key_lines("a.b = [1,\n2]\n[[t]]\n'c d' = 0")
     {('a',): 1, ('a', 'b'): 1, ('a', 'b', 0): 1, ('a', 'b', 1): 2, ('t',): 3, ('t', 0): 3, ('t', 0, 'c d'): 4}
@@ -160,7 +160,7 @@ def key_lines(text: str) -> dict[Key, int]:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
-    """Tokens with their lines, without blanks and comments; strings have their quotes."""
+    """Split TOML into tokens with their lines, without blanks and comments. Strings keep their quotes."""
     at, line = 0, 1
     while found := _TOKEN.match(text, at):
         token, end = found[0], found.end()
@@ -187,7 +187,7 @@ def _name(token: str) -> str:
 
 
 def _extremes(text: str) -> Iterator[tuple[int, str]]:
-    """Yield lines with absurdly long numbers or deep nesting, each with the reason."""
+    """Yield the lines that contain absurdly long numbers or deep nesting, each with the reason."""
     depth = parts = 0
     for token, line in _tokens(text):
         depth = max(0, depth + (token in ("[", "{")) - (token in ("]", "}")))

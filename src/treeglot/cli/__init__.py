@@ -1,4 +1,4 @@
-"""The command line: `treeglot COMMAND`.
+"""The command line: `treeglot COMMAND`. Each command is a file in this folder.
 
 To add a command `treeglot rules extract`:
 
@@ -7,13 +7,13 @@ To add a command `treeglot rules extract`:
 2. Name it in `COMMANDS` of `cli/app.py`, under its stage.
 3. Describe it in `docs/cli.md`.
 
-A parameter of a path takes URIs: what they name is copied to this machine before the command begins. `STREAMED` and the
-other marks of `cli/parameters.py` say that this is otherwise. Text that names files needs a mark.
+A parameter of a path accepts URIs. Remote inputs are copied to this machine before the command begins. Marks such as
+`STREAMED` in `cli/parameters.py` change this. Parameters that name files as text, such as NAME=FILE, also need a mark.
 
 A parameter whose type is an options dataclass (`treeglot.base.options`) becomes one command-line option per field.
 `--quiet` and `--debug` are added to every command. A command raises `TreeglotError` for bad input (exit code 1) and
-`UsageError` for a senseless request (exit code 2). It prints its result to standard output. Everything else goes
-through `treeglot.cli.output`: `say` for a line, `warn` for a warning, `Progress` for long work.
+`UsageError` for wrong usage (exit code 2). It prints its result to standard output. Everything else goes through
+`treeglot.cli.output`: `say` for a line, `warn` for a warning, `Progress` for long work.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`treeglot add-pairs`: more sentence pairs for a model that finds its rules on demand."""
+"""`treeglot add-pairs`: adds sentence pairs to a model that finds its rules on demand."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def add_pairs(
 ) -> None:
     """Add sentence pairs to a model with rules on demand. The next translation uses their rules.
 
-    A model that takes raw text takes it here, too. The language model and the weights stay. All pairs are added, or
-    none: a bad one is named by its line.
+    If the model translates raw text, give raw text. The language model and the weights do not change. The command adds
+    all pairs or none. If a pair is bad, the error names its line.
     """
     from treeglot.cli.output import say, shown_warnings
     from treeglot.models import load

@@ -1,4 +1,4 @@
-"""`treeglot align`: word alignments of a parallel corpus."""
+"""`treeglot align`: aligns the words of a parallel corpus."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def align(
 ) -> None:
     """Align the words of a parallel corpus.
 
-    The same command continues an interrupted run. Until then its state is beside OUT.
+    If a run is interrupted, the same command continues it. Its state is stored beside OUT.
     """
     from treeglot.align.job import AlignShard
     from treeglot.syntax import write
@@ -138,7 +138,7 @@ def align(
 
 
 def _compare(gold: Path | None, source: Path, found: list[Alignment]) -> None:
-    """Print how the links compare with gold ones, if there are any."""
+    """Print how well the links agree with gold links, if gold links are given."""
     from treeglot.align import score_alignments
     from treeglot.syntax.formats import read_alignments
 
@@ -160,7 +160,7 @@ def _align_elsewhere(
     threads: int,
     machines: Machines,
 ) -> None:
-    """Align in shards on a cluster."""
+    """Align the corpus in shards on a cluster."""
     from treeglot.base.shards import RECORDS, in_shards, join, shards_of, state_of
 
     job.open()  # an aligner that cannot be read is an error before the work
@@ -179,7 +179,7 @@ def _align_elsewhere(
 
 
 class PairFiles:
-    """The pairs of two files, which are read again on each pass. The first pass counts doubtful pairs."""
+    """The sentence pairs of two files. Each iteration reads the files again; the first one counts doubtful pairs."""
 
     def __init__(self, source: Path, target: Path) -> None:
         from treeglot.align.clean import Faults
@@ -207,7 +207,7 @@ class PairFiles:
             yield source, target
 
     def problems(self) -> list[str]:
-        """Return a description of the counted problems."""
+        """Describe the doubtful pairs that the first iteration counted."""
         return self.faults.found() + self.doubts[0].found() + self.doubts[1].found()
 
 
@@ -236,7 +236,7 @@ def _aligner(
     state: Path | None,
     report: Callable[[int, int], None],
 ) -> Aligner | None:
-    """Return the aligner that is loaded, updated or trained; none for the program eflomal."""
+    """Load, update or train the aligner. The program eflomal has none."""
     from treeglot.align import Aligner
 
     if model is not None:
@@ -267,7 +267,7 @@ def _write_posteriors(aligner: Aligner, pairs: PairFiles, path: Path, threads: i
 
 
 def _parses(path: Path | None, text: Path) -> Iterator[Tree | ParseForest] | None:
-    """Yield the trees or forests of a file, which must have as many as the text has lines."""
+    """Yield the trees or forests of a file. Their number must be the number of lines in the text."""
     from treeglot.syntax import ParseForest, Tree
     from treeglot.syntax.formats import read_parallel
 
@@ -293,7 +293,7 @@ def _write_lexicon(aligner: Aligner, path: Path) -> None:
 
 
 def _state(out: Path, save: Path | None) -> Path | None:
-    """Return the folder for the state of an interrupted run."""
+    """Return the folder that stores the state of an interrupted run."""
     if save is not None:
         return save / "state"
     beside = out.resolve()

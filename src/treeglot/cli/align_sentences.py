@@ -1,4 +1,4 @@
-"""`treeglot align-sentences`: sentence pairs from documents that are parallel by paragraph."""
+"""`treeglot align-sentences`: finds sentence pairs in documents that are parallel by paragraph."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def align_sentences(
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a paragraph: the text of each sentence with the blanks after it, and its words."""
+    """One side of a paragraph: its sentences with the blanks after them, and their words."""
 
     sentences: list[tuple[str, list[str]]]
 
@@ -89,12 +89,12 @@ class Side:
         return [words for _, words in self.sentences]
 
     def text(self, part: range) -> str:
-        """Join sentences into one line."""
+        """Join the sentences of this side into one line."""
         return "".join(self.sentences[k][0] for k in part).strip()
 
 
 def _read(source: Path, target: Path, languages: str, threads: int) -> list[list[Side]]:
-    """Return the paragraphs of both documents."""
+    """Read both documents, and return their paragraphs."""
     if not languages:
         return [list(_tokenised(source)), list(_tokenised(target))]
     from treeglot.text.languages import find_languages
@@ -118,7 +118,7 @@ def _tokenised(path: Path) -> Iterator[Side]:
 
 
 def _raw(path: Path, language: str, threads: int) -> list[Side]:
-    """Return a paragraph for each line; its sentences keep the blanks behind them."""
+    """Split each line into sentences. Sentences keep the blanks after them."""
     from treeglot.base.files import read_lines
     from treeglot.text import TextSettings, TextSide
 

@@ -1,4 +1,4 @@
-"""`treeglot analyse ill-formed`: the phrases of a model that have no well-formed dependency structure."""
+"""`treeglot analyse ill-formed`: lists the phrases of a model that have no well-formed dependency structure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def analyse_ill_formed(
 ) -> None:
     """List the target phrases whose dependency structures are ill-formed, one per line.
 
-    A parser can give them structures: extract.phrase_dependencies reads its dependencies.
+    A parser can analyse these phrases. The option extract.phrase_dependencies then gives them the parser's structures.
     """
     from treeglot.base.errors import UsageError
     from treeglot.base.files import write_binary

@@ -22,7 +22,7 @@ def analyse_phrases(
     plot: Annotated[NewFile, typer.Option(help="Also draw them, to an SVG file.")] = None,
     threads: Threads = 1,
 ) -> None:
-    """Count phrase pairs by kind: all, the most that nest, and those whose sides are constituents."""
+    """Count phrase pairs: all of them, the largest set that nests, and those whose sides are constituents."""
     from itertools import islice
     from json import dumps
 

@@ -1,4 +1,4 @@
-"""`treeglot analyse rewrites`: counts the substitutions of systems with soft syntax."""
+"""`treeglot analyse rewrites`: counts which labels replace which, in systems with soft syntax."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def analyse_rewrites(
 ) -> None:
     """Count glue, matching and mismatching substitutions, and rewrites, in the best derivations of one or more systems.
 
-    Hiero's rules are those of t2t-fuzzy: with the weights of a Hiero model a fuzzy model gives the same derivations,
-    with their labels.
+    To compare with Hiero, use the weights of a Hiero model in a t2t-fuzzy model. Both have the same rules, so the
+    derivations are the same, but have labels.
     """
     from json import dumps
 

@@ -1,4 +1,4 @@
-"""The commands in the order of use, and the handling of errors and exit codes."""
+"""Lists the commands in the order of use, and handles errors and exit codes."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ NO_THREADS = ("can't start new thread", "Resource temporarily unavailable")  # w
 
 
 class CommandGroup(TyperGroup):
-    """The commands whose names begin with `prefix`, each imported only when it is needed."""
+    """A group of commands whose names begin with `prefix`. Each command is imported only when it is needed."""
 
     prefix = ""
 
     def names(self) -> dict[str, str]:
-        """Map the next word of each command at this level to the command's path."""
+        """Map the names at this level to the full names of their commands."""
         paths = (path for paths in COMMANDS.values() for path in paths)
         words = (path.removeprefix(self.prefix).split()[0] for path in paths if path.startswith(self.prefix))
         return {word: self.prefix + word for word in words}
@@ -80,7 +80,7 @@ class CommandGroup(TyperGroup):
         return build_group(path) if path in GROUPS else build_command(path)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Refuse an unknown command with our own message. A command can have subcommands, such as `serve keys`."""
+        """Report an unknown command with our own message. A command can have subcommands, such as `serve keys`."""
         if args and not args[0].startswith("-") and args[0] not in self.names():
             raise UsageError(unknown("command", args[0], self.names()))
         path = self.names().get(args[0]) if args else None
@@ -91,7 +91,7 @@ class CommandGroup(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands by stage, with their full names, then the options."""
+        """Write the commands by stage with their full names, and then the options."""
         for stage, paths in COMMANDS.items():
             rows = [(path, summary(path)) for path in paths if path.startswith(self.prefix)]
             help.section(formatter, stage, rows)
@@ -111,7 +111,7 @@ def summary(path: str) -> str:
 
 
 def build_command(path: str) -> Any:
-    """Return the command for "lm train": the function lm_train of cli/lm_train.py."""
+    """Build a command from its function: "lm train" is the function lm_train in cli/lm_train.py."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     function = expand(load(path))
     app.command(path.split()[-1], cls=help.PlainCommand, context_settings=help.WIDTH)(function)
@@ -121,7 +121,7 @@ def build_command(path: str) -> Any:
 
 
 def build_group(path: str) -> Any:
-    """Return the group of commands that begin with `path`; the empty path is `treeglot` itself."""
+    """Build the group of commands whose names begin with `path`. The empty path is `treeglot` itself."""
     app = typer.Typer(
         cls=CommandGroup,
         name=path.split()[-1] if path else "treeglot",
@@ -138,7 +138,7 @@ def build_group(path: str) -> Any:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run one command. It always ends with an exit code and at most one error message."""
+    """Run a command line. The process always ends with an exit code, and prints at most one error message."""
     if "_TREEGLOT_COMPLETE" in os.environ:
         build_group("").main(prog_name="treeglot")
     settings = Settings()
@@ -228,7 +228,7 @@ def find_command(arguments: Sequence[str]) -> str | None:
 
 
 def _invoke(arguments: Sequence[str]) -> int:
-    """Run the command that is asked for; the group of all commands handles other lines."""
+    """Run the command that the line names. Lines without a command go to the group of all commands."""
     path = find_command(arguments)
     command = build_group("") if path is None else build_command(path)
     name, rest = ("treeglot", arguments) if path is None else (f"treeglot {path}", arguments[len(path.split()) :])

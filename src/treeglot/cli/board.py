@@ -1,4 +1,4 @@
-"""The display of a run: a table of its steps on a terminal, one line per step in a log."""
+"""Displays the progress of a run: as a table of its steps on a terminal, and as lines in a log."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ BEFORE = 15  # steps shown above the one that runs
 
 
 class Lines(Watcher):
-    """Prints a line when a step begins or ends, and the messages of the step every few seconds."""
+    """Shows progress as lines: when a step begins or ends, and the messages of the step every few seconds."""
 
     def __init__(self) -> None:
-        """Start without messages."""
+        """Create the display without any messages."""
         self.last: dict[str, float] = {}  # when a running step printed something
         self.line: dict[str, str] = {}  # its last message
 
@@ -28,19 +28,17 @@ class Lines(Watcher):
         pass
 
     def planned(self, plan: Sequence[Planned]) -> None:
-        """Print how many steps there are to do."""
+        """Print the number of steps that will run."""
         there = sum(planned.done for planned in plan)
         say(f"{len(plan)} steps, {there} of them done before")
 
     def started(self, planned: Planned) -> None:
-        """Print which step runs, and why it runs again."""
+        """Print the name of the step that begins, and the reason if it runs again."""
         self.last[planned.step.name], self.line[planned.step.name] = time.monotonic(), ""
         say(f"{planned.step.name}: {'begins' if planned.reason == NEW else planned.reason}")
 
     def said(self, planned: Planned, line: str) -> None:
-        """Print the message of the step, unless another was printed just before. The last message is printed at the
-        end.
-        """
+        """Print a step's message, at most every few seconds. The last message is printed when the step ends."""
         name = planned.step.name
         self.line[name] = line
         if time.monotonic() - self.last[name] >= LOG_INTERVAL:
@@ -48,16 +46,16 @@ class Lines(Watcher):
             say(f"{name}: {line}")
 
     def finished(self, planned: Planned, seconds: float) -> None:
-        """Print how long the step took, and its last message."""
+        """Print the time that the step took, and its last message."""
         line = self.line[planned.step.name]
         say(f"{planned.step.name}: done in {seconds:.1f} s{f', {line}' if line else ''}")
 
 
 class Board(Watcher):
-    """A table of the steps that is redrawn during the run."""
+    """Shows progress as a table of the steps, which is redrawn during the run."""
 
     def __init__(self) -> None:
-        """Draw to standard error."""
+        """Create a table on standard error."""
         self.plan: Sequence[Planned] = ()
         self.state: dict[str, str] = {}
         self.began: dict[str, float] = {}  # when each running step began
@@ -72,7 +70,7 @@ class Board(Watcher):
             self.live.stop()
 
     def planned(self, plan: Sequence[Planned]) -> None:
-        """Draw the table."""
+        """Draw the table of all planned steps."""
         from rich.console import Console
         from rich.live import Live
 
@@ -82,23 +80,23 @@ class Board(Watcher):
         self.live.start()
 
     def started(self, planned: Planned) -> None:
-        """Mark a running step."""
+        """Show in the table that a step is running."""
         self.began[planned.step.name] = time.monotonic()
         self.state[planned.step.name] = "" if planned.reason == NEW else planned.reason
 
     def said(self, planned: Planned, line: str) -> None:
-        """Show the step's message."""
+        """Show the latest message of a step."""
         self.spoke.add(planned.step.name)
         self.state[planned.step.name] = line
 
     def finished(self, planned: Planned, seconds: float) -> None:
-        """Show how long the step took, and its last message."""
+        """Show the time that a step took, and its last message."""
         line = self.state[planned.step.name] if planned.step.name in self.spoke else ""
         self.state[planned.step.name] = f"{seconds:.1f} s{f', {line}' if line else ''}"
         del self.began[planned.step.name]
 
     def table(self) -> Any:
-        """Return the running steps and those around them, with the number of hidden and of remaining steps."""
+        """Return the running steps and their neighbours, and how many steps are hidden and remaining."""
         from rich.table import Table
 
         out = Table.grid(padding=(0, 2))
@@ -122,5 +120,5 @@ class Board(Watcher):
 
 
 def watcher() -> Board | Lines:
-    """Return the progress display for standard error: a table on a terminal, or lines in a log."""
+    """Choose a progress display for standard error: a table on a terminal, and lines in a log."""
     return Board() if is_terminal(sys.stderr) and not settings().quiet else Lines()

@@ -1,4 +1,4 @@
-"""`treeglot check-corrections`: what a model's corrections change."""
+"""`treeglot check-corrections`: shows how corrections change a model's translations."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def check_corrections(
 ) -> None:
     """Show the sentences that a model's corrections change, before and after, with scores.
 
-    Only sentences that have the words of a corrected rule are translated; others cannot change. Scores are those of the
-    sentences that were translated.
+    The command translates only sentences that contain the words of a corrected rule, because no other sentence can
+    change. Scores are computed on these sentences.
     """
     from treeglot.base.files import read_lines
     from treeglot.cli.output import say, show, shown_warnings

@@ -1,4 +1,4 @@
-"""`treeglot combine`: several models or k-best lists, one output."""
+"""`treeglot combine`: combines the translations of several models or k-best lists."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def combine(
 ) -> None:
     """Choose for each sentence the translation that several systems agree on most.
 
-    The systems may be of any kind. Other decoders take part with their k-best lists, and any model as a scorer.
+    The systems can be models of any kind. You can also include other decoders by their k-best lists, and use any other
+    model as a scorer.
     """
     from treeglot.base.files import read_lines, write_binary
     from treeglot.base.options import from_table
@@ -110,7 +111,7 @@ def combine(
 
 @dataclass(frozen=True)
 class _System:
-    """A k-best list, or a model and its input."""
+    """A system of a combination: a k-best list, or a model with its input."""
 
     name: str
     path: Path  # of the list or of the input
@@ -120,7 +121,7 @@ class _System:
     named: bool = False  # NAME=FILE, which a model's folder that is not there looks like
 
     def lists(self, size: int) -> Lists:
-        """Return the best translations of each sentence."""
+        """Return the system's best translations of each sentence."""
         from treeglot.tune.combination import lists_of, read_lists
 
         if self.translator is None:
@@ -135,7 +136,7 @@ class _System:
 
 
 def _open(text: str, place: int, threads: int) -> _System:
-    """Open a system by name. A list without a name gets a number, the same for dev and test."""
+    """Open a system. A list without a name gets a number, which is the same for dev and test."""
     from treeglot.models import load
     from treeglot.tune.decoder import DecoderTranslator
 
@@ -152,7 +153,7 @@ def _open(text: str, place: int, threads: int) -> _System:
 
 
 def _parts(text: str, place: int) -> tuple[str, Path | None, Path]:
-    """Split the text into the system's name, the folder of its model if it is one, and its file."""
+    """Split an argument into the name of the system, the folder of its model (if any), and its file."""
     first, equals, rest = text.partition("=")
     if not equals:
         if Path(text).is_dir():
@@ -179,7 +180,7 @@ def _warn_refused(path: Path, line: int, problem: str) -> None:
 
 
 def _read(given: list[_System], size: int, references: list[tuple[Path, list[str]]]) -> dict[str, Lists]:
-    """Read the lists by name. All must have the same number of sentences; models translate after this check."""
+    """Read the lists of all systems, by name. Models translate only after all numbers of sentences were checked."""
     names = [each.name for each in given]
     for place, name in enumerate(names):
         if name in names[:place]:
@@ -206,7 +207,7 @@ def _read(given: list[_System], size: int, references: list[tuple[Path, list[str
 
 
 def _candidates(combination: Combination, given: list[_System]) -> list[list[str]]:
-    """Find texts in the models' search forests that the systems agree on."""
+    """Search the models' forests for texts that the systems agree on."""
     hopes = combination.hopes()
     found = [each.translator.translate(each.sources, each.weights, 1, hopes) for each in given if each.translator]
     candidates = combination.candidates(found)

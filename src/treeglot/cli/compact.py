@@ -1,4 +1,4 @@
-"""`treeglot compact`: corrections become part of a model's tables."""
+"""`treeglot compact`: merges corrections into the tables of a model."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def compact(
         bool, typer.Option("--drop-provenance", help="Remove provenance.bin, because it does not fit the new tables.")
     ] = False,
 ) -> None:
-    """Merge a model's corrections into its tables. Afterwards they cannot be undone.
+    """Merge a model's corrections into its tables. After that, the corrections cannot be undone.
 
-    Translations and their scores do not change. Corrections with features other than probabilities stay in their file.
-    So do rules whose scope is above the limit of the model's options.
+    Translations and their scores do not change. Corrections that set features other than probabilities stay in their
+    file. Rules whose scope exceeds the model's limit stay there, too.
     """
     from treeglot.cli.output import say, shown_warnings, warn
     from treeglot.models.compact import compact as merge

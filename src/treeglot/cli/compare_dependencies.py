@@ -1,4 +1,4 @@
-"""`treeglot compare-dependencies`: how analyses of one text agree."""
+"""`treeglot compare-dependencies`: compares several analyses of the same text."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def compare_dependencies(
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     html: Annotated[NewFile, typer.Option(help="Write a page with heat maps and tables.")] = None,
 ) -> None:
-    """Compare dependencies that several parsers gave one text.
+    """Compare the dependencies that several parsers found in the same text.
 
-    Prints for every pair the share of sentences with the same root and of words with the same head. For each analysis,
-    prints precision and recall against gold trees, and the number of invalid trees (several roots, cycles, crossing
-    arcs). Recipes compare models that are trained on the analyses.
+    For every pair of analyses, the command prints how many sentences have the same root, and how many words have the
+    same head. For each analysis, it prints precision and recall against gold trees, and the number of invalid trees
+    (several roots, cycles, crossing arcs). Recipes compare models that are trained on the analyses.
     """
     from treeglot.evaluate import dependency_page as pages
     from treeglot.evaluate.dependencies import compare_dependencies as compare

@@ -1,4 +1,4 @@
-"""`treeglot concordance`: phrases and rules in the text that a model was trained on."""
+"""`treeglot concordance`: searches the training text of a model for phrases and rules."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def concordance(
     target: Annotated[str, typer.Option(help="Target words in a row that the pairs must have too.")] = "",
     most: Annotated[int, typer.Option(help="Sentence pairs shown.", min=0)] = 10,
 ) -> None:
-    """Show the sentence pairs that have a phrase, or that a rule comes from, with its words marked.
+    """Show the sentence pairs that contain a phrase, or that a rule comes from, with the words marked.
 
-    The model must have been trained with the option provenance. Give words as rules have them.
+    The model must have been trained with the option provenance. Write words in the form that the rules have.
     """
     from treeglot.models import load
 

@@ -1,4 +1,4 @@
-"""`treeglot confidence`: how sure a model is of its translations, learnt from sentences with references."""
+"""`treeglot confidence`: learns from sentences with references how reliable a model is."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def confidence(
     format: InputFormat = None,
     threads: Threads = 1,
 ) -> None:
-    """Learn how reliable a model is, from sentences that it was not trained on, and keep the result in its folder.
+    """Learn how reliable a model is from sentences that it was not trained on, and store the result in its folder.
 
-    Then translations have a confidence, and translate --abstain leaves out uncertain ones. Run it again after tuning,
-    because the weights change.
+    Then each translation has a confidence, and translate --abstain leaves out uncertain translations. Run the command
+    again after tuning, because tuning changes the weights.
     """
     from treeglot.base.files import read_lines
     from treeglot.cli.output import say, shown_warnings

@@ -1,4 +1,4 @@
-"""`treeglot convert`: from one format into another."""
+"""`treeglot convert`: converts files between formats."""
 
 from __future__ import annotations
 
@@ -45,10 +45,11 @@ def convert(
     ] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out bad records, and say how many.")] = False,
 ) -> None:
-    """Turn trees, forests, dependencies, alignments or text into another format that can hold them.
+    """Convert trees, forests, dependencies, alignments or text to another format that can hold them.
 
-    Formats are known by suffix, compression (.gz, .xz, .zst) aside. A forest becomes its best tree, and a tree becomes
-    a forest of one tree. Both become dependencies by a head table. Everything except links becomes text.
+    The suffixes of the files name their formats; .gz, .xz and .zst are ignored. A forest becomes its best tree, and a
+    tree becomes a forest of one tree. A head table converts both to dependencies. Everything except alignments can
+    become text.
     """
     from treeglot.syntax import read, write
     from treeglot.syntax.convert import NOUNS
@@ -84,7 +85,7 @@ def convert(
 
 
 def _refuse_blank(text: Path, format: str) -> None:
-    """Refuse a text with blank lines before the work begins, because the output would skip these lines."""
+    """Refuse a text that contains blank lines, because the output would skip them."""
     from treeglot.syntax.formats import read_text
 
     for number, words in enumerate(read_text(text), 1):
@@ -94,7 +95,7 @@ def _refuse_blank(text: Path, format: str) -> None:
 
 
 def _over(trees: Iterable[Dependency], file: str, text: Path) -> Iterator[Dependency]:
-    """Pair dependencies with the sentences of a text. A failed parse gets the words, without heads."""
+    """Pair dependencies with the sentences of a text. A failed parse becomes its sentence's words without heads."""
     from treeglot.syntax.formats import read_text
     from treeglot.syntax.same_words import difference
 
@@ -108,7 +109,7 @@ def _over(trees: Iterable[Dependency], file: str, text: Path) -> Iterator[Depend
 
 
 class WithWords:
-    """Passes on dependencies that have words, and counts those without words."""
+    """Yields the dependencies that have words, and counts those without words."""
 
     def __init__(self, values: Iterable[Dependency]) -> None:
         self.values = values

@@ -1,4 +1,4 @@
-"""`treeglot decode`: translates with a grammar, a language model and weights, also of other decoders."""
+"""`treeglot decode`: translates with a grammar, a language model and weights from separate files."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ def decode(
         typer.Option(help='The folder in which <seg grammar="FILE"> may name grammars.', metavar="DIR"),
     ] = None,
 ) -> None:
-    """Translate with a grammar, a language model and weights: those of other decoders, or a compiled table.
+    """Translate with a grammar, a language model and weights. They can be files of other decoders, or a compiled table.
 
-    Grammars of other decoders keep their definitions of features, scores, limits and unknown words.
+    With the files of another decoder, features, scores, limits and unknown words are defined as in that decoder.
     """
     from treeglot.foreign.config import ForeignConfig, decoder_of, read_config
     from treeglot.foreign.system import Files, limits, open_system, read_table, read_weights_of, refuse_for_trees
@@ -145,7 +145,7 @@ def decode(
 
 
 def _lines(source: Path, format: str = "") -> tuple[Iterator[Source], bool]:
-    """Read the input. Returns its lines, and whether the first line names its own grammars."""
+    """Return the lines of the input, and whether the first line names its own grammars."""
     from itertools import chain, islice
 
     from treeglot.base.files import iterate_lines
@@ -157,7 +157,7 @@ def _lines(source: Path, format: str = "") -> tuple[Iterator[Source], bool]:
 
 
 def _trees(source: Path, format: str | None, decoder: Decoder) -> Iterator[Source]:
-    """Read forests. A line without a forest stays a line, or is empty."""
+    """Parse the lines of an input of forests. A line without a forest is returned unchanged, or as an empty text."""
     from treeglot.base.files import iterate_lines, logical_suffix
     from treeglot.corpus.parses import as_forest
     from treeglot.corpus.sources import read_sources

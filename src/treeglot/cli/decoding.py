@@ -1,4 +1,4 @@
-"""Shared by `treeglot translate` and `treeglot decode`: options, and the output for each sentence."""
+"""Parts that `treeglot translate` and `treeglot decode` share: their options, and the output for each sentence."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ EMPTY = b'{"goal":null,"nodes":[]}'  # the forest of a line that was refused
 
 
 def given_weights(path: Path) -> dict[str, float]:
-    """Read a file of weights. Prints a remark if it has no weights."""
+    """Read a file of weights. Print a remark if it contains no weights."""
     from treeglot.decode.weights import read_weights
 
     found = read_weights(path)
@@ -44,7 +44,7 @@ def given_weights(path: Path) -> dict[str, float]:
 
 
 def searched(options: SearchOptions, **given: float | bool | None) -> SearchOptions:
-    """Override search options by those of the command line."""
+    """Return the search options of the model, overridden by those of the command line."""
     return replace(options, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
 
 
@@ -77,7 +77,7 @@ class Output:
     listed: Callable[[Mapping[str, float]], str] | None = None  # features as another decoder's lists have them
 
     def __post_init__(self) -> None:
-        """Refuse numbers that make no sense."""
+        """Refuse numbers that are out of range."""
         Range(least=0).check("kbest", self.kbest)
         Range(least=0, infinite=True).check("margin", self.margin)
         if self.key and (self.kbest or (self.trace and not self.as_json) or self.out.suffix in COMPRESSED):
@@ -99,8 +99,8 @@ def run(
 ) -> Counter[int]:
     """Translate `sources`, read from `source`, with any translator. Every command that decodes calls this function.
 
-    `first` is the number of the first sentence in `source`, for messages. `translate` replaces the translator's batch
-    function, for models that read text. Returns how often each entry of a glossary was used.
+    `first` is the number of the first sentence in `source`; messages use it. `translate` replaces the batch function of
+    the translator, for models that read text. The result tells how often each entry of a glossary was used.
     """
     from contextlib import nullcontext
 
@@ -125,7 +125,7 @@ def run(
 
 
 def warn_of(translator: Translator | ForeignTranslator) -> None:
-    """Warn of weights and rules that a translator does not use."""
+    """Warn of weights that match no feature, and of rules that are never used."""
     for name in translator.unknown_weights:
         warn(f"the weights name {name!r}, which is not a feature of this model")
     warn_left_out(translator.left_out)
@@ -139,7 +139,7 @@ def translate_into(
     done: Done,
     update: Callable[[float], None] = lambda number: None,
 ) -> None:
-    """Translate and write in batches. `done` counts the results."""
+    """Translate the sentences in batches, and write the output for each. `done` collects the counts."""
     from treeglot.base.files import batches
 
     output = done.output
@@ -165,8 +165,10 @@ class Done:
     """The results of a finished run: counts, and drawings of its translations."""
 
     def __init__(self, output: Output, source: Path, first: int, tell: Callable[[str], None] = warn) -> None:
-        """Create empty counts. `first` is the number of the first sentence in `source`. `tell` reports untranslatable
-        sentences.
+        """Create empty counts.
+
+        `first` is the number of the first sentence in `source`. `tell` is called for each sentence that cannot be
+        translated.
         """
         from treeglot.corpus.doubts import Doubts
 
@@ -182,13 +184,13 @@ class Done:
         self.tell = tell
 
     def facts(self) -> dict[str, Any]:
-        """Return all counts as JSON values. `take` adds them to the counts of another run."""
+        """Return all counts as JSON values. Another run can add them with `take`."""
         found: dict[str, Any] = {name: getattr(self, name) for name in ("number", "bad", "words", "seconds")}
         doubts = {name: count for name, count in vars(self.doubts).items() if name != "name"}
         return found | {"notes": dict(self.notes), "terms": list(self.terms.items()), "doubts": doubts}
 
     def take(self, facts: Mapping[str, Any]) -> None:
-        """Add the counts of another run."""
+        """Add the counts of another run, as its method `facts` returned them."""
         for name in ("number", "bad", "words", "seconds"):
             setattr(self, name, getattr(self, name) + facts[name])
         for name, count in facts["doubts"].items():
@@ -204,7 +206,7 @@ class Done:
             self.bad += 1
 
     def add(self, given: Source, translation: Translation) -> None:
-        """Add one more translation."""
+        """Count one more translation, and keep it for drawings."""
         if self.output.svg is not None and self.picture is None:
             from treeglot.decode.draw import to_svg
 
@@ -223,7 +225,7 @@ class Done:
         self.terms.update(term.entry for term in translation.terms)
 
     def draw(self) -> None:
-        """Write the page, the picture and the trees."""
+        """Write the drawings of the translations: the page, the picture and the trees."""
         from treeglot.base.files import write_binary
 
         if self.output.html is not None:
@@ -238,7 +240,7 @@ class Done:
             _write_dependencies(self.output.dependencies, self.trees)
 
     def report(self) -> None:
-        """Print the remarks. If some sentences were not translated, raise an error."""
+        """Print remarks on the run. If some sentences could not be translated, raise an error."""
         number, each = self.number, 1000 * self.seconds / max(self.number, 1)
         for problem in self.doubts.found():
             warn(problem)
@@ -277,7 +279,8 @@ def _resumed(output: Output) -> Iterator[IO[bytes]]:
 def signature(model: Model) -> str:
     """Identify a model by its kind, its search options and the headers of its files, which contain checksums.
 
-    Translations also depend on head tables, which are text, and on dependency models. So these count, too.
+    Translations also depend on head tables, which are text files, and on dependency models. So the result covers these
+    files, too.
     """
     from hashlib import blake2b
 
@@ -317,7 +320,7 @@ def _write_dependencies(path: Path, trees: list[Dependency | None]) -> None:
 
 
 def render(translation: Translation, number: int, output: Output) -> str:
-    """Return the output for one sentence."""
+    """Return the lines that are written for one translation."""
     from treeglot.decode.kbest import Entry
     from treeglot.decode.translation import as_object
 

@@ -1,4 +1,4 @@
-"""`treeglot demo`: all kinds of models on the sample treebank, from text to a report."""
+"""`treeglot demo`: trains and compares all kinds of models on the sample treebank, and writes a report."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def demo(
     width: Width = None,
     colour: Colour = None,
 ) -> None:
-    """Train, tune and compare all kinds of models on a small corpus, and leave a report.
+    """Train, tune and compare all kinds of models on a small corpus, and write a report.
 
     The corpus has Chinese and English sentences from a grammar, with realistic ambiguity. The same command continues an
     interrupted run.
@@ -102,7 +102,7 @@ def _write(folder: Path, pairs: int) -> None:
 
 
 def _recipe(corpus: Path, quick: bool) -> Recipe:
-    """Make the recipe: align the words, train a Chinese parser on the trees, and compare systems."""
+    """Return the recipe of the demo: align the words, train a parser on the Chinese trees, and compare all kinds."""
     from treeglot.base.options import from_table
     from treeglot.experiment.recipe import Recipe
 
@@ -134,7 +134,7 @@ def _recipe(corpus: Path, quick: bool) -> Recipe:
 
 
 def _show(show: Page, pipeline: Pipeline, corpus: Path, report: Report) -> None:
-    """Print the table of the systems, and their translations of a few sentences."""
+    """Print a table of the systems, and their translations of a few sentences."""
     from treeglot.syntax.draw.bars import columns
 
     show.heading("Results on the test set")
@@ -154,7 +154,7 @@ def _show(show: Page, pipeline: Pipeline, corpus: Path, report: Report) -> None:
 
 
 def _show_text(show: Page, folder: Path, corpus: Path) -> None:
-    """Print raw text and its translation: the model tokenises, parses and writes text itself."""
+    """Translate raw text and print the result. The model tokenises and parses the text by itself."""
     from treeglot.models import load
 
     model = load(folder)

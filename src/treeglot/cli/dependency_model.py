@@ -1,4 +1,4 @@
-"""The `lm` commands for models over dependency trees."""
+"""Functions of the `lm` commands that work on models over dependency trees."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ TagColumn = Annotated[
 
 @dataclass(frozen=True)
 class TreeFile:
-    """A file of dependency trees, and how to read it."""
+    """A file of dependency trees, and the options for reading it."""
 
     path: str
     format: str | None
     tags: str | None  # the column that they are in
 
     def read(self, unit: Unit) -> Iterator[Dependency]:
-        """Yield the trees of the file. A tree without required tags raises `FormatError`."""
+        """Yield the trees of the file. If the model needs tags and a tree has none, raise `FormatError`."""
         from treeglot.syntax.formats import read_dependencies
 
         options: dict[str, Any] = {} if self.tags is None else {"tags": self.tags}
@@ -54,7 +54,7 @@ class TreeFile:
 def train(
     trees: TreeFile, unit: Unit, conditioning: Conditioning | None, out: str, progress: Callable[[str, int, int], None]
 ) -> None:
-    """Train a model and write it, compiled."""
+    """Train a dependency model, and write the compiled file."""
     from treeglot.lm import compile_dependency, train_dependency
     from treeglot.lm.train_dependency import CONDITIONING
 
@@ -76,7 +76,7 @@ def train(
 
 
 def score(model: DependencyModel, trees: TreeFile, words: bool, unit: float) -> None:
-    """Print the score of each tree, or of each word. `unit` is the factor from log10 to the printed logarithms."""
+    """Print the score of each tree, or of each word. `unit` converts log10 to the printed logarithms."""
     for tree in trees.read(model.unit):
         scores = model.full_scores(tree)
         if not words:
@@ -89,12 +89,12 @@ def score(model: DependencyModel, trees: TreeFile, words: bool, unit: float) -> 
 
 
 def total(model: DependencyModel, trees: TreeFile) -> Perplexity:
-    """Return the score of all trees together."""
+    """Return the sum of the scores of all trees."""
     return model.perplexity(trees.read(model.unit))
 
 
 def show(model: DependencyModel) -> None:
-    """Print a description of a model."""
+    """Print a description of a dependency model."""
     print(f"dependency model over\t{model.unit}")
     print(f"conditioning\t{model.conditioning}")
     print(f"bytes\t{model.core.bytes}")

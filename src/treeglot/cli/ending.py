@@ -1,7 +1,7 @@
-"""Ends a command cleanly: SIGTERM and SIGHUP unwind it like Ctrl-C, so no partial work remains.
+"""Ends a command cleanly. SIGTERM and SIGHUP end it like Ctrl-C, so that no unfinished files remain.
 
-The core and libraries ignore signals while they work. After `GRACE` seconds, or a second signal, a thread of the core
-ends the command. It also removes partial output.
+While the core or a library works, Python does not handle signals. So a thread of the core ends the command after
+`GRACE` seconds, or after a second signal. This thread also removes unfinished output.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ INTERRUPTED = "interrupted"
 
 
 class Told(BaseException):
-    """Raised when a signal tells the command to end."""
+    """The exception that ends a command after a signal."""
 
     def __init__(self, number: int) -> None:
-        """Create the exception. `number` is the number of the signal."""
+        """Create the exception for the signal with this `number`."""
         super().__init__(number)
         self.code = 128 + number
 
 
 @contextmanager
 def told_to_end() -> Iterator[None]:
-    """Raise `Told` for signals that would end the process during the block. Ignored and handled signals stay."""
+    """During a block, raise `Told` for signals that would otherwise end the process."""
     heard = [number for number in SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
     if not heard or threading.current_thread() is not threading.main_thread():
         yield
@@ -78,7 +78,7 @@ def _ignore(number: int, frame: FrameType | None) -> None:
 
 
 def say_ended() -> None:
-    """Print the last message. The terminal may be gone, or its cursor hidden by a progress display."""
+    """Print the message that a signal ended the command. The terminal may be gone, or its cursor may be hidden."""
     with suppress(OSError, ValueError, AttributeError):
         shown = "\x1b[?25h" if sys.stderr.isatty() else ""
         os.write(sys.stderr.fileno(), f"{shown}{WORDS}\n".encode())

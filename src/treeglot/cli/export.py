@@ -1,4 +1,4 @@
-"""`treeglot export`: a model as the files of another decoder."""
+"""`treeglot export`: writes a model as the files of another decoder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def export(
 ) -> None:
     """Write a model for another decoder: rules, glue grammar, weights, configuration and ARPA language model.
 
-    The other decoder finds the same translations with the same scores. Run it from the folder.
+    The other decoder finds the same translations with the same scores. Start it in the written folder.
     """
     from treeglot.decode.weights import read_weights
     from treeglot.foreign import export as write

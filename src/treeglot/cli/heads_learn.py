@@ -1,4 +1,4 @@
-"""`treeglot heads learn`: a head table from a treebank with dependencies."""
+"""`treeglot heads learn`: learns a head table from a treebank with dependencies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def heads_learn(
 ) -> None:
     """Learn a head table from constituents and dependencies of the same sentences.
 
-    The table says for each label which child is the head. Every option that takes a head table takes its file.
+    A head table defines, for each label, which child of a constituent is the head. Every option that takes a head table
+    accepts the written file.
     """
     from treeglot.base.errors import FormatError, UsageError, shown
     from treeglot.base.files import write_binary

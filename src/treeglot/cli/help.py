@@ -1,4 +1,4 @@
-"""Prints help in plain text: commands by stage, options by panel. (Importing Rich takes too long.)"""
+"""Prints help in plain text: commands by stage, and options by panel. (Importing Rich takes too long.)"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WIDTH = {"max_content_width": 100, "help_option_names": ["--help", "-h"]}
 
 
 def section(formatter: Any, title: str, rows: Iterable[tuple[str, str]]) -> None:
-    """Write a heading, and below it names with their meanings."""
+    """Write a heading, and below it a list of names with their meanings."""
     rows = list(rows)
     if not rows:
         return
@@ -26,7 +26,7 @@ def section(formatter: Any, title: str, rows: Iterable[tuple[str, str]]) -> None
 
 
 def panels(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
-    """Return the arguments and options of a command with their help, by panel, the common ones last."""
+    """Return the arguments and options of a command by panel, with their help. Options of all commands come last."""
     found: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
     for parameter in command.get_params(ctx):
         record = parameter.get_help_record(ctx)
@@ -50,19 +50,19 @@ def styled(text: str, **style: Any) -> str:
 
 
 class PlainCommand(TyperCommand):
-    """A command whose help is plain text. `annotations` contains the types of its parameters."""
+    """A command with help in plain text. `annotations` contains the types of its parameters."""
 
     annotations: Mapping[str, Any] = {}
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse arguments with our own conversion. Completion parses incomplete lines, in which values can be wrong."""
+        """Parse the arguments with our own conversion. Incomplete lines, during completion, are left to typer."""
         if ctx.resilient_parsing:
             return list(super().parse_args(ctx, args))
         parse_values(self, ctx, args, self.annotations)
         return []
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the options by panel."""
+        """Write the options of the command, grouped by panel."""
         parameters(self, ctx, formatter)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:

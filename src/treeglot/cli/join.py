@@ -1,4 +1,4 @@
-"""`treeglot join`: trained models of any kinds become one, whose grammars are searched together."""
+"""`treeglot join`: joins several trained models into one that searches all their grammars together."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def join(
 ) -> None:
     """Join several models into one that searches all their rules together.
 
-    A derivation of one grammar can fill a variable of another grammar's rule. Tune all weights together afterwards.
-    Dependency models are left out. Models with labels on the target side cannot be joined.
+    A derivation of one grammar can fill a variable in a rule of another grammar. After joining, tune all weights
+    together. Dependency models are left out. Models with labels on the target side cannot be joined.
     """
     from treeglot.models.joint import join as make
     from treeglot.models.joint import names_of

@@ -1,4 +1,4 @@
-"""`treeglot lattice`: sentences as lattices, with other ways to read words that a model does not know."""
+"""`treeglot lattice`: writes lattices of sentences, with variants of words that a model does not know."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ def lattice(
     ] = Path("-"),
     out: Out = Path("-"),
 ) -> None:
-    """Write the lattices of sentences, in which words that a model does not know may be read in other ways.
+    """Turn sentences into lattices with variants of unknown words.
 
-    Variants are words that the model knows: in other case, parts of a compound, or two neighbours as one word.
+    A variant consists of words that the model knows. It can be the word in another case, the parts of a compound, or
+    the word joined with its neighbour.
     """
     from treeglot.models import load
     from treeglot.syntax import write

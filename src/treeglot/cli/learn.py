@@ -1,4 +1,4 @@
-"""`treeglot learn`: a model learns from a corrected translation."""
+"""`treeglot learn`: teaches a model corrected translations."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def learn(
 ) -> None:
     """Add the rules of corrected translations to a model. The next translation uses them.
 
-    Without sentences and files, standard input has pairs with a tab between source and target. Each pair that is safely
-    kept prints a line: its group (for treeglot undo) and the number of added rules. With --weights it also has the
-    number of changed weights.
+    Give a sentence and its translation, or two files. Without them, the command reads lines from standard input, with a
+    tab between source and target. When the rules of a pair are safely stored, it prints a line with their group (for
+    treeglot undo) and the number of added rules. With --weights, the line also has the number of changed weights.
     """
     from treeglot.align import Aligner
     from treeglot.cli.output import say, shown_warnings

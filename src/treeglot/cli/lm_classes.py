@@ -1,4 +1,4 @@
-"""`treeglot lm classes`: words of a text in classes."""
+"""`treeglot lm classes`: groups the words of a text into classes."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def lm_classes(
         Path | None, HERE, typer.Option(help="The folder for data that does not fit into memory.")
     ] = None,
 ) -> None:
-    """Put the words of a text into classes, for lm train --classes.
+    """Group the words of a text into classes, for lm train --classes.
 
-    Words with the same neighbours share a class. Each word moves to the class that makes the text most likely under a
-    bigram model of classes, until no word moves.
+    Words with similar neighbours share a class. Each word in turn moves to the class that makes the text most likely
+    under a bigram model of classes. The command ends when no word moves.
     """
     from treeglot.lm.classes import learn_classes
 

@@ -1,4 +1,4 @@
-"""`treeglot lm compile`: a model file that opens at once."""
+"""`treeglot lm compile`: creates a model file that opens at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def lm_compile(
         str, typer.Option(help="Memory for the tables; larger ones are made in files beside the output.")
     ] = "2G",
 ) -> None:
-    """Compile an n-gram model: the file is mapped into memory when it is used, not read."""
+    """Compile an n-gram model. The compiled file opens at once, because it is mapped into memory."""
     from treeglot.lm import compile_ngram
 
     model = compile_ngram(arpa, out, layout=layout, memory=memory)

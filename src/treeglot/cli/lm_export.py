@@ -1,4 +1,4 @@
-"""`treeglot lm export`: a compiled model as an ARPA file."""
+"""`treeglot lm export`: writes a compiled model as an ARPA file."""
 
 from __future__ import annotations
 

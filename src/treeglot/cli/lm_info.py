@@ -1,4 +1,4 @@
-"""`treeglot lm info`: what a language model file holds."""
+"""`treeglot lm info`: describes the file of a language model."""
 
 from __future__ import annotations
 

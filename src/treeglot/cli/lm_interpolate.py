@@ -1,4 +1,4 @@
-"""`treeglot lm interpolate`: several n-gram models as one."""
+"""`treeglot lm interpolate`: mixes several n-gram models into one."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ def lm_interpolate(
 ) -> None:
     """Interpolate n-gram models linearly into one back-off model.
 
-    It has the n-grams of all models, each with the weighted sum of its probabilities.
-    Other n-grams back off. The two perplexities of the dev text show the cost.
+    The result contains the n-grams of all models. The probability of each is the weighted sum of its probabilities in
+    the models. Other n-grams back off. The command prints two perplexities of the dev text, which show how much this
+    approximation costs.
     """
     from treeglot.lm.reshape import interpolate_ngrams
 

@@ -1,4 +1,4 @@
-"""`treeglot lm prune`: an n-gram model without n-grams that matter little."""
+"""`treeglot lm prune`: removes n-grams that matter little from an n-gram model."""
 
 from __future__ import annotations
 

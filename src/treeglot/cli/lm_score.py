@@ -1,4 +1,4 @@
-"""`treeglot lm score`: what a language model says of texts."""
+"""`treeglot lm score`: scores text with a language model."""
 
 from __future__ import annotations
 
@@ -38,12 +38,14 @@ def lm_score(
     from_: TreeFormat = None,
     read_tags: TagColumn = None,
 ) -> None:
-    """Score sentences: print the log probability, the number of tokens and the number of unknown words of each, between
-    tabs.
+    """Score sentences with a language model.
 
-    With --words each token has its logarithm, the length of the n-gram found, and <unk> if it is unknown.
-    With --total there are only the sums and the perplexities, with and without unknown words.
-    A dependency model scores dependency trees, word by word: its n-grams are sibling, head and child.
+    For each sentence, the command prints the log probability, the number of tokens and the number of unknown words,
+    with tabs between them.
+
+    With --words, each token has its logarithm, the length of the n-gram found, and <unk> if it is unknown. With
+    --total, the command prints only the sums and the perplexities, with and without unknown words. A dependency model
+    scores the words of dependency trees; its n-grams consist of sibling, head and child.
     """
     if words and total:
         raise UsageError("--words and --total cannot be had together")

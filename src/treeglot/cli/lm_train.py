@@ -1,4 +1,4 @@
-"""`treeglot lm train`: an n-gram model from text, a dependency model from trees."""
+"""`treeglot lm train`: trains an n-gram model from text, or a dependency model from trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The machines of `--engine spark`, for commands that work record by record."""
+"""Opens the machines of `--engine spark`, for commands that process one record after another."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def open_machines(
     engine: Literal["local", "spark"], master: str, threads: int, out: Path | None = None
 ) -> Iterator[Machines | None]:
-    """Open the cluster of `--engine spark`. None stands for this machine. `out` is the output file, if there is one."""
+    """Open the cluster of `--engine spark`, or return None for this machine. `out` is the output file, if any."""
     from treeglot.rules.engines import open_engine
 
     if engine == "spark" and out is not None and (str(out) == "-" or (out.exists() and not out.is_file())):
@@ -27,7 +27,7 @@ def open_machines(
 
 
 def refuse_with_spark(**given: object) -> None:
-    """Refuse options that do not work with shards."""
+    """Refuse options that do not work on a cluster."""
     for name, value in given.items():
         if value:
             raise UsageError(f"--{name.replace('_', '-')} is not for --engine spark, which writes one file in shards")

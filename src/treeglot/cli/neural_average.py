@@ -1,4 +1,4 @@
-"""`treeglot neural average`: several joint models as one."""
+"""`treeglot neural average`: averages several joint models into one."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ def neural_average(
     models: Annotated[list[Path], typer.Argument(help="Joint models of one corpus, of different seeds."), MAPPED],
     out: Annotated[Path, typer.Option("--out", "-o", help="The file of the averaged model."), FILE],
 ) -> None:
-    """Average several joint models into one. Its log probabilities are the means of theirs.
+    """Average several joint models into one. Its log probabilities are the means of those of the models.
 
-    The networks must have the same words and windows. The result is as large as all of them together.
+    The networks must have the same words and see the same number of words. The result is as large as all of them
+    together.
     """
     from treeglot.cli.output import say
     from treeglot.neural.average import average

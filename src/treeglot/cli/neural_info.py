@@ -1,4 +1,4 @@
-"""`treeglot neural info`: what a joint model's file holds."""
+"""`treeglot neural info`: describes the file of a neural model."""
 
 from __future__ import annotations
 

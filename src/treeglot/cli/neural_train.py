@@ -1,4 +1,4 @@
-"""`treeglot neural train`: a joint model from an aligned corpus."""
+"""`treeglot neural train`: trains a joint model from an aligned corpus."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def neural_train(
     options: Annotated[Any, Fields("treeglot.neural.options", "JointOptions")] = None,
     threads: Threads = 1,
 ) -> None:
-    """Train a neural joint model: target words predicted from target words and aligned source words.
+    """Train a neural joint model, which predicts target words from earlier target words and aligned source words.
 
-    The same command continues an interrupted run. Until then its state is in a folder beside OUT.
+    If a run is interrupted, the same command continues it. Its state is stored in a folder beside OUT.
     """
     from treeglot.neural.train import train_joint
 
@@ -110,13 +110,13 @@ def neural_train(
 
 
 def _is_given(context: typer.Context, name: str) -> bool:
-    """Return whether an option was given on the command line."""
+    """Return whether the user gave an option on the command line."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 
 
 def _check_same_kind(parses: Path, dev: Path) -> None:
-    """Refuse dev parses of another kind than those of the training corpus."""
+    """Refuse dev parses that differ in kind from those of the training corpus."""
     from treeglot.syntax.formats import find_format
 
     kinds = ["dependencies" if find_format(each).holds is Dependency else "constituents" for each in (parses, dev)]
@@ -131,7 +131,7 @@ def _pairs(
     heads: tuple[str | None, str | None],
     dev: str = "",
 ) -> Iterator[LinkedPair | ParsedPair]:
-    """Sentence pairs with links and, if there are files of them, source parses and target dependencies.
+    """Yield the sentence pairs with their links, and with their source parses and target dependencies, if any.
 
     The formats of the files are checked before anything is read. Errors name options with `dev` before them.
     """
@@ -177,7 +177,7 @@ def _read(corpus: Corpus, needs: Needs) -> Iterator[LinkedPair | ParsedPair]:
 
 
 def tell(epoch: JointEpoch) -> None:
-    """Print one line about an epoch."""
+    """Print the figures of one epoch in one line."""
     say(
         f"epoch {epoch.epoch}: perplexity {epoch.perplexity:.3f}{' (best)' if epoch.best else ''}, "
         f"log Z {epoch.mean_log_sum:+.3f} ± {epoch.log_sum_error:.3f}, "

@@ -1,4 +1,4 @@
-"""Messages besides the result: remarks, warnings and progress. All of them go to standard error."""
+"""Prints remarks, warnings and progress, which all go to standard error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOG_INTERVAL = 5.0  # seconds between two lines of progress in a log
 
 @dataclass
 class Settings:
-    """Defines which messages this run shows."""
+    """Settings that define which messages a run prints."""
 
     quiet: bool = False
     debug: bool = False
@@ -32,7 +32,7 @@ SETTINGS: ContextVar[Settings] = ContextVar("settings")  # those of the command 
 
 
 def set_common(quiet: bool, debug: bool) -> None:
-    """Set the options `--quiet` and `--debug`, which can stand before or after the command's name."""
+    """Set the options `--quiet` and `--debug`, which can stand before or after the command."""
     settings().quiet |= quiet
     settings().debug |= debug
 
@@ -43,7 +43,7 @@ def settings() -> Settings:
 
 
 def report_error(message: str) -> None:
-    """Print `error: message`."""
+    """Print an error message on standard error, as `error: message`."""
     _line("error:", typer.colors.RED, message)
 
 
@@ -54,7 +54,7 @@ def say(message: str) -> None:
 
 
 def printable(text: str) -> str:
-    """Text for the terminal: control characters that a file may have brought in come out escaped.
+    """Escape control characters that come from a file, so that the terminal shows them.
 
     >>> printable("a\\x1b[2Jb")
     'a\\\\x1b[2Jb'
@@ -68,7 +68,7 @@ def show(text: str) -> None:
 
 
 def show_data(text: str) -> None:
-    """Print a line for programs. On a terminal, it is escaped as by `show`."""
+    """Print a line for programs. On a terminal, it is escaped in the same way as by `show`."""
     print(printable(text) if sys.stdout.isatty() else text)
 
 
@@ -80,7 +80,7 @@ def warn(message: str) -> None:
 
 @contextmanager
 def shown_warnings() -> Iterator[None]:
-    """Show Python's warnings in the style of `warn`, each once."""
+    """Show Python's warnings during a block, in the style of `warn`, each only once."""
     import warnings
 
     seen = set[str]()
@@ -117,11 +117,11 @@ class Progress:
         self._begin = self._shown = time.monotonic()
 
     def advance(self, by: float = 1) -> None:
-        """Report that `by` more are done."""
+        """Report that `by` more units are done."""
         self.update(self.done + by)
 
     def update(self, done: float, total: float | None = None) -> None:
-        """Set the total amount done."""
+        """Set the number of units that are done."""
         self.done = done
         if total is not None:
             self.total = total
@@ -166,17 +166,17 @@ class Progress:
 
 
 class Stages(ExitStack):
-    """Shows the progress of one stage after the other. The last stage ends with the block."""
+    """Shows the progress of several stages, one after the other. The last stage ends with the block."""
 
     def __init__(self, units: Mapping[str, str] | None = None) -> None:
-        """Create the display. `units` names what each stage counts, if not iterations."""
+        """Create the display. `units` names what each stage counts; the default is iterations."""
         super().__init__()
         self._units = units or {}
         self._stage = ""
         self._progress: Any = None
 
     def update(self, stage: str, done: float, total: float, *more: float) -> None:
-        """Set the amount done of `stage`."""
+        """Set the number of units that are done in `stage`."""
         if stage != self._stage:
             self.close()
             self._stage = stage
@@ -186,7 +186,7 @@ class Stages(ExitStack):
 
 
 def track(items: Iterable[T], what: str, *, unit: str = "", total: int | None = None) -> Iterator[T]:
-    """Yield `items`, and show the progress."""
+    """Yield `items`, and show how many have been used."""
     if total is None and isinstance(items, Sized):
         total = len(items)
     with Progress(what, unit=unit, total=total) as progress:

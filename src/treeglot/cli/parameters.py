@@ -1,4 +1,4 @@
-"""Converts the signature of a command's function to the parameters that typer sees."""
+"""Converts the signature of a command's function to parameters for typer."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ MOST_THREADS = 1024
 
 @dataclass(frozen=True)
 class Writes:
-    """Marks a parameter that names an output. The output is checked before the work begins."""
+    """Marks a parameter that names an output. The output is checked before the command begins."""
 
     folder: bool = False
 
 
 @dataclass(frozen=True)
 class Mapped:
-    """Marks a parameter whose files are copied here first, because they are mapped or changed in place."""
+    """Marks a parameter whose files are mapped or changed. Remote files are first copied to this machine."""
 
     changed: bool = False
 
@@ -45,7 +45,7 @@ class Streamed:
 
 @dataclass(frozen=True)
 class Here:
-    """Marks a parameter whose files must be local. A URI is refused."""
+    """Marks a parameter whose files must be on this machine. URIs are refused."""
 
 
 # A parameter of paths without a mark is as MAPPED: its files are copied before the command begins. Text that names
@@ -110,7 +110,7 @@ def set_option(help: str) -> Any:
 
 @dataclass(frozen=True)
 class Fields:
-    """A placeholder for an options dataclass that is slow to import: `Annotated[Any, Fields("MODULE", "CLASS")]`."""
+    """Stands for an options dataclass that is slow to import: `Annotated[Any, Fields("MODULE", "CLASS")]`."""
 
     module: str
     name: str
@@ -127,7 +127,7 @@ DEBUG = Annotated[
 
 
 def expand(function: Function) -> Function:
-    """Add `--quiet` and `--debug` to `function`, and replace its options dataclasses by their fields.
+    """Add `--quiet` and `--debug` to a command, and replace its options dataclasses by one option per field.
 
     Files with URIs are copied according to the marks of the parameters (`file_marks`).
     """
@@ -186,13 +186,13 @@ def file_marks(parameters: Iterable[inspect.Parameter]) -> dict[str, Writes | Ma
 
 
 def _imported(kind: Any) -> Any:
-    """Import the options dataclass that `Fields` stands for. Other types stay."""
+    """Import the dataclass that a `Fields` stands for. Other types are returned unchanged."""
     stands = next((extra for extra in get_args(kind)[1:] if isinstance(extra, Fields)), None)
     return kind if stands is None else getattr(import_module(stands.module), stands.name)
 
 
 def _describe(parameter: inspect.Parameter) -> None:
-    """Add the placeholder for a parameter's value in the help."""
+    """Add the placeholder of a parameter's value to its help."""
     kind, *extras = get_args(parameter.annotation) or (parameter.annotation,)
     for extra in extras:
         if isinstance(extra, ArgumentInfo):
@@ -235,7 +235,7 @@ def _annotated(kind: type[Any]) -> list[inspect.Parameter]:
 
 
 def _repeatable(kind: Any) -> Any:
-    """tuple[int, ...] is a list[int] to typer: an option that may be given several times."""
+    """Return the type as typer needs it. An option that can be repeated, such as tuple[int, ...], becomes list[int]."""
     return list[get_args(kind)[0]] if get_origin(kind) is tuple and get_args(kind)[1:] == (...,) else kind  # type: ignore[misc]
 
 
@@ -261,7 +261,7 @@ def split_named(text: str) -> tuple[str, str]:
 
 
 def set_values(given: Sequence[str] | None) -> dict[str, Any]:
-    """Return the table of options that `--set NAME=VALUE` gives. Values are TOML; other words are strings.
+    """Return the table of options that several `--set NAME=VALUE` define. Values are TOML; other words are strings.
 
     >>> set_values(["restarts=5", "search.pop_limit=10", "heads=my.heads"])
     {'restarts': 5, 'search': {'pop_limit': 10}, 'heads': 'my.heads'}

@@ -1,4 +1,4 @@
-"""`treeglot parse`: sentences to forests or trees with a trained grammar."""
+"""`treeglot parse`: parses sentences into forests or trees."""
 
 from __future__ import annotations
 
@@ -67,11 +67,12 @@ def parse(
 ) -> None:
     """Parse tokenised sentences into packed forests, their best trees, or another package's parses.
 
-    With --also, several grammars parse together. They may differ in sub-states, rules and some labels, but not in the
-    label of their root.
+    With --also, several grammars parse together. Their sub-states, rules and some labels can differ, but all roots must
+    have the same label.
 
-    Every sentence gets a result. It is a flat tree if there is no parse, or if parsing takes too long. The command ends
-    with the number of such sentences and their lines; --report lists every sentence.
+    Every sentence gets a result. If there is no parse, or if parsing takes too long, the result is a flat tree. At the
+    end, the command prints how many sentences have flat trees, and names the first lines. With --report, it describes
+    every sentence.
     """
     from treeglot.parse import load_parser
     from treeglot.parse.job import ParseShard, encode_lists
@@ -131,7 +132,7 @@ def _tell_differences(parser: GrammarParser) -> None:
 
 
 def _parse_elsewhere(job: ParseShard, text: Path, threads: int, machines: Machines) -> None:
-    """Parse in shards on a cluster."""
+    """Parse the sentences in shards on a cluster."""
     from treeglot.base.shards import RECORDS, in_shards, join, shards_of, state_of
     from treeglot.syntax.formats import read_text
 
@@ -150,16 +151,14 @@ def _parse_elsewhere(job: ParseShard, text: Path, threads: int, machines: Machin
 
 
 def adapts(model: str) -> bool:
-    """Return whether a parser comes from another package, as ADAPTER:MODEL. An existing folder of that name takes
-    precedence.
-    """
+    """Return whether ADAPTER:MODEL names a parser of another package. A folder of that name takes precedence."""
     from treeglot.parse.adapters import ADAPTERS
 
     return model.partition(":")[0] in ADAPTERS and ":" in model and not Path(model).exists()
 
 
 def _parse_with(model: str, text: Path, out: Path, to: str | None) -> None:
-    """Parse with another package's parser."""
+    """Parse the sentences with a parser of another package."""
     from treeglot.parse.adapters import open_parser
     from treeglot.syntax import Dependency, write
     from treeglot.syntax.formats import find_format, read_text
@@ -175,7 +174,7 @@ def _parse_with(model: str, text: Path, out: Path, to: str | None) -> None:
 
 
 def _format(out: Path, to: str | None, trees: bool) -> str:
-    """Choose the output format: the one that was asked for, or that of the suffix."""
+    """Return the requested output format, or the format that the suffix names."""
     from treeglot.syntax.formats import find_format
 
     if to is None and str(out) == "-":
@@ -200,7 +199,7 @@ def _write_lists(out: Path, lists: Iterator[bytes]) -> None:
 
 @contextmanager
 def _reporting(path: Path | None, several: bool) -> Iterator[Callable[[Iterable[Parsed[Any]]], Iterator[Parsed[Any]]]]:
-    """Pass results on and write a line about each. A result without a parse has no log probability."""
+    """Yield the results unchanged, and write a line about each into the report."""
     from treeglot.base.files import write_binary
 
     if path is None:

@@ -1,4 +1,4 @@
-"""`treeglot parser eval`: labelled brackets in common with gold trees."""
+"""`treeglot parser eval`: compares the labelled brackets of trees with those of gold trees."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def parser_eval(
 ) -> None:
     """Score trees by labelled brackets, as EVALB does with its usual parameters.
 
-    A sentence without a tree has no correct brackets. For forests this is the oracle score: the best that a choice
-    among their trees could reach.
+    A sentence without a tree has no correct brackets. For forests, the command computes the oracle score, which is the
+    score of the forest's tree nearest to the gold tree.
     """
     from treeglot._core import clean_tree
     from treeglot.base.errors import FormatError

@@ -1,4 +1,4 @@
-"""`treeglot parser join`: the folders of several grammars become one, which parses with all of them together."""
+"""`treeglot parser join`: joins several grammars in one folder, which parses with all of them together."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def parser_join(
     grammars: Annotated[list[Path], typer.Argument(help="Folders of two grammars or more."), MAPPED],
     out: Annotated[NewFolder, typer.Option("--out", "-o", help="The new folder of all grammars.")] = None,
 ) -> None:
-    """Join grammars into one folder, which parses with all of them together, as parse --also does.
+    """Join grammars in one folder, which parses with all of them together, like parse --also.
 
-    Models and recipes take the folder as a parser. All files are copied.
+    The command copies all files. Models and recipes accept the new folder as a parser.
     """
     from treeglot.parse.parser import join_parsers
 

@@ -1,4 +1,4 @@
-"""`treeglot parser train`: a split grammar from a treebank."""
+"""`treeglot parser train`: trains a split grammar from a treebank."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def parser_train(
     options: ParserTraining = ParserTraining(),  # noqa: B008
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees, and say which.")] = False,
 ) -> None:
-    """Train a parser's grammar from a treebank: a PCFG, its labels split in cycles of EM.
+    """Train a parser from a treebank. The grammar is a PCFG whose labels are split in cycles of EM.
 
-    The same command continues a killed run. With more cycles it continues a finished one.
+    If a run is killed, the same command continues it. If you ask for more cycles, it continues a finished run.
     """
     from treeglot.base.errors import FormatError
     from treeglot.parse.train import train_in, treebank

@@ -1,6 +1,6 @@
-"""Handles remote files of a command: copies inputs here before it runs, and outputs to their URIs afterwards.
+"""Copies remote inputs of a command to this machine before it runs, and its outputs to their URIs afterwards.
 
-Text is read directly from its URI, without a copy (`base/storage.py`).
+Text files are not copied: they are read directly from their URIs (`base/storage.py`).
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ def placed(
     """Yield the values of a command's parameters, with remote files replaced by local copies where needed.
 
     `written` maps the parameters that name outputs to whether the output is a folder. Outputs are checked first, and
-    copied to their URIs when the block ends. A file that was complete before an error is copied, too. An interrupted
-    command leaves its output for the next one. `mapped` names parameters whose files are mapped into memory. Files of
-    `changed` must be local, because they are changed in place. Both can be text such as NAME=URI. URIs in `here_only`
-    are refused, too.
+    copied to their URIs when the block ends. If an error occurs, files that are already complete are copied, too. An
+    interrupted command leaves its output for the next one. `mapped` names parameters whose files are mapped into
+    memory, and `changed` those whose files are changed in place, and so must be local. Both can be text such as
+    NAME=URI. URIs in `here_only` are refused, too.
     """
     out = {name: _plain(value) for name, value in values.items()}
     refused = dict.fromkeys(changed, "is changed in place; expected a folder of this machine")
@@ -86,7 +86,7 @@ def placed(
 
 @dataclass(frozen=True)
 class _Upload:
-    """An output that is copied to a URI when a command ends."""
+    """An output that is copied to its URI when the command ends."""
 
     path: Path
     uri: str
@@ -124,7 +124,7 @@ class _Upload:
 
 
 def _plain(value: Any) -> Any:
-    """Replace `file://` by local paths in a value. Unknown schemes are refused."""
+    """Replace `file://` URIs in a value by local paths. Unknown schemes are errors."""
     if isinstance(value, Path):
         return Path(plain_path(value))
     if isinstance(value, list | tuple):
@@ -142,7 +142,7 @@ def _remote(value: Any) -> list[str]:
 
 
 def _fetched(value: Any) -> Any:
-    """Replace URIs in a value by copies on this machine."""
+    """Replace the URIs in a value by the paths of local copies."""
     if isinstance(value, list | tuple):
         return type(value)(map(_fetched, value))
     if isinstance(value, str):
@@ -152,9 +152,10 @@ def _fetched(value: Any) -> Any:
 
 
 def _split(text: str, is_there: Callable[[str], bool]) -> list[str]:
-    """Text and URIs in turn. A URI ends before "=" or with the text: at the last such place where `is_there` finds it.
+    """Split text into parts that are URIs and parts that are not, in turn. A URI ends before "=" or at the end.
 
-    Without such a place it is as long as it can be, so that an error names all of it.
+    If several ends are possible, the last one wins for which `is_there` finds the URI. If there is none, the URI is as
+    long as possible, so that an error shows all of it.
     """
     out = [text]
     while (begun := _BEGIN.search(out[-1])) is not None:
@@ -169,7 +170,7 @@ def _split(text: str, is_there: Callable[[str], bool]) -> list[str]:
 
 
 def _aside(uri: str, held: ExitStack) -> Path:
-    """Return the local path where output for a URI is written first. It is locked as long as `held`."""
+    """Return the local path where the output of a URI is written first. It is locked until `held` is closed."""
     folder = cache_folder() / "written" / blake2b(uri.encode(), digest_size=8).hexdigest()
     held.enter_context(
         locked(folder.with_suffix(".lock"), f"another command writes {shown(uri)}; expected one at a time")
@@ -179,5 +180,5 @@ def _aside(uri: str, held: ExitStack) -> Path:
 
 
 def _state(path: Path) -> tuple[int, int] | None:
-    """Return the facts that change when a file is rewritten."""
+    """Return the size and the time of a file, which change when it is rewritten."""
     return (path.stat().st_ino, path.stat().st_mtime_ns) if path.exists() else None

@@ -1,4 +1,4 @@
-"""`treeglot plan`: what a model of a corpus would cost."""
+"""`treeglot plan`: estimates the cost of training a model."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ def plan(
     words: Annotated[str, typer.Option(help="Words of their target side, such as 250M.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON, with the sources.")] = False,
 ) -> None:
-    """Estimate time, memory and disk of each step to a model, from measured rates.
+    """Estimate the time, memory and disk space of each step to a model, from measured rates.
 
-    A range is what the measured texts say. Times are of one thread. Larger corpora than the measured ones are
-    extrapolated in proportion, and the last column says so.
+    A range shows the smallest and the largest estimate, because several texts were measured. Times are for one thread.
+    For corpora that are larger than the measured ones, the command extrapolates and says so in the last column.
     """
     import json
     from dataclasses import asdict

@@ -35,10 +35,10 @@ def rerank(
     seed: Seed = 1,
     lowercase: Lowercase = False,
 ) -> None:
-    """Choose the best of each k-best list by its score and the scores of other models.
+    """Choose the best translation of each k-best list by its score and the scores of other models.
 
-    Any model that scores a translation of a sentence can take part. The option --refs tunes the weights on one set of
-    sentences, and --weights uses them on others.
+    You can use any model that scores a translation of a sentence. Use --refs to tune the weights on one set of
+    sentences, and --weights to apply them to other sentences.
     """
     from treeglot.base.files import read_lines, write_binary
     from treeglot.decode.weights import read_weights, write_weights

@@ -1,4 +1,4 @@
-"""`treeglot rules`: searches the rules of a model, and corrects them."""
+"""`treeglot rules`: searches and corrects the rules of a model."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def rules(
 ) -> None:
     """Search a model's rules by source side, target side or both. Add, forbid or reweight rules.
 
-    A line has the left-hand side, both sides, the links, counts and probabilities. Words are those that rules have.
-    Corrections are appended to corrections.txt in the model's folder.
+    The output has one line per rule, with its left-hand side, both sides, links, counts and probabilities. Write words
+    in the form that the rules have. Corrections are appended to corrections.txt in the model's folder.
     """
     given: list[tuple[Action, str]] = [("add", rule) for rule in add or ()]
     given += [("forbid", rule) for rule in forbid or ()]
@@ -58,7 +58,7 @@ def rules(
 
 
 def search(model: Path, source: str, target: str, whole: bool, most: int, as_json: bool) -> None:
-    """List the rules, and then the corrections, that contain some words."""
+    """List the rules that contain some words, and then the corrections that contain them."""
     from treeglot.base.options import load_options
     from treeglot.cli.output import say, show, show_data
     from treeglot.models.folder import ModelFile
@@ -90,7 +90,7 @@ def _has(side: str, given: str, whole: bool) -> bool:
 
 
 def correct(model: Path, given: list[tuple[Action, str]], author: str | None, group: str) -> None:
-    """Test corrections on a model, then append them to its corrections."""
+    """Test corrections on a model, and then append them to its file of corrections."""
     from treeglot.base.files import read_lines
     from treeglot.cli.output import say, shown_warnings, warn
     from treeglot.models import load
@@ -119,7 +119,7 @@ def correct(model: Path, given: list[tuple[Action, str]], author: str | None, gr
 
 
 def read_rule(action: Action, rule: str, author: str | None, group: str) -> Correction:
-    """Parse a correction of a rule from the command line."""
+    """Parse the correction of a rule that is given on the command line."""
     import getpass
     from datetime import datetime, timezone
 

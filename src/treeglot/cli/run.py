@@ -1,4 +1,4 @@
-"""`treeglot run`: an experiment from its recipe."""
+"""`treeglot run`: runs an experiment from its recipe."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def run(
     ] = "duckdb",
     master: MasterOption = "",
 ) -> None:
-    """Run an experiment: do the missing steps, and write a report.
+    """Run an experiment: make the missing results, and write a report.
 
-    The same command continues an interrupted run.
+    If a run is interrupted, the same command continues it.
     """
     from treeglot.base.sizes import parse_size
     from treeglot.cli.board import watcher
@@ -97,7 +97,7 @@ def run(
 
 
 def _numbers(text: str) -> list[int]:
-    """Numbers between commas."""
+    """Parse numbers that are separated by commas."""
     parts = [part.strip() for part in text.split(",")] if text else []
     if not all(part.isascii() and part.isdigit() and len(part) < 20 for part in parts):
         raise UsageError(f"--seeds is {text!r}; expected numbers between commas, such as 1,2,3")

@@ -1,4 +1,4 @@
-"""`treeglot sample`: a corpus to try things on."""
+"""`treeglot sample`: writes a small corpus for experiments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def sample(
         int, typer.Option(help="Number of sentence pairs. Beyond 3,000, training pairs come again with other nouns.")
     ] = 3000,
 ) -> None:
-    """Write a small Chinese-English treebank: text, trees, forests, dependencies, alignments.
+    """Write a small Chinese-English treebank: text, trees, forests, dependencies and alignments.
 
     The sentences were generated from a synchronous grammar. Of the 3,000 pairs, 2,600 are for training, 200 for tuning
     and 200 for testing; docs/sample.md describes the files.

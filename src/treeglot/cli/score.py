@@ -1,4 +1,4 @@
-"""`treeglot score`: BLEU, chrF and TER of translations, with signatures, and tests against a baseline."""
+"""`treeglot score`: scores translations with BLEU, chrF and TER, and tests them against a baseline."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def score(
     html: Annotated[NewFile, typer.Option(help="Write a page with the scores and plots of them by length.")] = None,
     options: Annotated[Any, Fields("treeglot.evaluate.report", "ReportOptions")] = None,
 ) -> None:
-    """Score translations: BLEU, chrF and TER of sacreBLEU, with its signatures.
+    """Score translations with sacreBLEU's BLEU, chrF and TER, and print the signatures.
 
-    A system can be tested against a baseline: by the sign test of Collins et al. (2005) and by paired bootstrap
-    resampling (Koehn 2004).
+    Two tests compare a system with a baseline: the sign test of Collins et al. (2005) and paired bootstrap resampling
+    (Koehn 2004).
     """
     from treeglot.evaluate.page import length_rows, page, score_rows
     from treeglot.evaluate.report import score_systems
@@ -100,7 +100,7 @@ def _read(path: str) -> list[str]:
 
 
 def _warn_of_other_text(texts: dict[str, Sequence[str]], tokenizer: str) -> None:
-    """Warn of files that do not look as the tokenizer expects them."""
+    """Warn of files that are not tokenised as the tokenizer expects."""
     from treeglot.evaluate.tokenisation import NONE, looks_raw, looks_tokenised
 
     for path, lines in texts.items():

@@ -1,4 +1,4 @@
-"""The capabilities of the terminal, and pages of text on it."""
+"""Finds out what the terminal can display, and prints pages of text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Colour = Annotated[bool | None, typer.Option("--colour/--no-colour", help="Use c
 
 
 def screen(width: int | None = None, colour: bool | None = None) -> Screen:
-    """Return the terminal on standard output, or 80 plain columns."""
+    """Return the terminal of standard output. Otherwise, return a plain screen of 80 columns."""
     from treeglot.syntax.draw import Screen
 
     if colour is None:
@@ -31,20 +31,20 @@ def screen(width: int | None = None, colour: bool | None = None) -> Screen:
 
 
 class Page:
-    """Headings, paragraphs and lines on standard output."""
+    """A page on standard output, made of headings, paragraphs and lines."""
 
     def __init__(self, screen: Screen) -> None:
-        """Draw on `screen`."""
+        """Create a page on `screen`."""
         self.screen = screen
 
     def title(self, text: str) -> None:
-        """Print the title."""
+        """Print the title of the page."""
         from treeglot.syntax.draw.terminal import Piece
 
         print(self.screen.line([Piece(text, "word")]))
 
     def heading(self, text: str) -> None:
-        """Print a heading, with a line across the page."""
+        """Print a heading, and a line across the page."""
         from treeglot.syntax.draw.terminal import Piece
 
         line = "─" * max(0, min(self.screen.width, 80) - len(text) - 4)
@@ -52,7 +52,7 @@ class Page:
         print(self.screen.line([Piece("── ", "faint"), Piece(text, "word"), Piece(f" {line}", "faint")]))
 
     def text(self, text: str) -> None:
-        """Print a paragraph."""
+        """Print a paragraph, wrapped to the width of the page."""
         print()
         for line in textwrap.wrap(self.screen.readable(text), max(1, min(self.screen.width, 80) - 2)):
             print(line)

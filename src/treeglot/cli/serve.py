@@ -1,4 +1,4 @@
-"""`treeglot serve`: models over HTTP, and a page to work with them."""
+"""`treeglot serve`: serves models over HTTP, with a page for the browser."""
 
 from __future__ import annotations
 
@@ -50,9 +50,10 @@ def serve(
     ] = False,
     options: Annotated[Any, Fields("treeglot.web.options", "ServeOptions")] = None,
 ) -> None:
-    """Serve models over HTTP: LibreTranslate's, Apertium's, DeepL's and our own interface, and a page.
+    """Serve models over HTTP, with the interfaces of LibreTranslate, Apertium and DeepL, our own interface and a page.
 
-    After Ctrl-C or SIGTERM it answers the running requests and ends. It reloads models when their folders change.
+    The service reloads a model when its folder changes. After Ctrl-C or SIGTERM, it answers the running requests and
+    ends.
     """
     if not models and not demo:
         raise UsageError("expected at least one model's folder, or --demo")
@@ -103,7 +104,7 @@ def serve(
 
 @contextmanager
 def _shared_figures(processes: int) -> Iterator[None]:
-    """Let several processes write their metrics to one folder. Prometheus must find its name when it is imported."""
+    """Let several processes write their metrics to one folder, which Prometheus must know when it is imported."""
     if processes == 1:
         yield
         return
@@ -135,7 +136,7 @@ def _demo_dev() -> tuple[list[str], list[str]]:
 
 
 def _new_key(path: Path) -> str:
-    """Make a new key for this run. It replaces the last one."""
+    """Create an API key for this run, which replaces the key of the last run."""
     from treeglot.web.keys import RIGHTS, Keys
 
     keys = Keys(path)

@@ -1,4 +1,4 @@
-"""`treeglot serve keys add`: makes an API key."""
+"""`treeglot serve keys add`: creates an API key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def serve_keys_add(
     requests: Annotated[int, typer.Option(help="Requests in a minute; 0: any number.")] = 0,
     characters: Annotated[int, typer.Option(help="Characters in a minute; 0: any number.")] = 0,
 ) -> None:
-    """Make an API key and print it. The file holds only its hash, so the key cannot be shown again."""
+    """Create an API key and print it. The file stores only its hash, so the key cannot be shown again."""
     from treeglot.web.keys import Keys
 
     print(Keys(keys).add(name, tuple(rights or ["translate"]), requests, characters))

@@ -10,7 +10,7 @@ from treeglot.cli.serve import KEYS
 
 
 def serve_keys_list(keys: Annotated[Path, HERE, KEYS] = Path("keys.json")) -> None:
-    """List the API keys: names, rights, requests and characters in a minute."""
+    """List the API keys with their names, rights and limits per minute."""
     from treeglot.syntax.draw.bars import columns
     from treeglot.web.keys import Keys
 

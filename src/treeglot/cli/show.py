@@ -1,4 +1,4 @@
-"""`treeglot show`: drawings of the values in a file."""
+"""`treeglot show`: draws the trees, forests, dependencies or alignments of a file."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def show(
     width: Width = None,
     colour: Colour = None,
 ) -> None:
-    """Draw trees, forests, dependency trees or alignments, in the terminal, as SVG or as HTML."""
+    """Draw trees, forests, dependency trees or alignments in the terminal, as SVG or as HTML."""
     from treeglot.base.files import write_binary
     from treeglot.syntax import Alignment, draw
     from treeglot.syntax.convert import NOUNS
@@ -86,7 +86,7 @@ def show(
 def _selected(
     file: str, format: Format[Any], first: int, last: int, source: str | None, target: str | None
 ) -> Iterator[tuple[int, Any, dict[str, Words]]]:
-    """Yield the values from `first` to `last` with their numbers, and the words of an alignment's sentences."""
+    """Yield the values from `first` to `last` with their numbers. An alignment comes with its sentences' words."""
     from treeglot.syntax import read
     from treeglot.syntax.convert import NOUNS
 
@@ -112,7 +112,9 @@ def _drawn(
 
 
 def index_range(index: str) -> tuple[int, int]:
-    """Return the first and the last number of `7`, `7-9` or `7-`. Without an end, the last number is very large.
+    """Parse a range such as `7`, `7-9` or `7-`.
+
+    Return its first and last number. Without an end, the last is very large.
 
     >>> index_range("7-9")
     (7, 9)
@@ -143,7 +145,7 @@ def _index_of_line(file: str, format: Format[Any], line: int) -> int:
 
 
 def _sentences(path: str | None, first: int) -> Iterator[Words | None]:
-    """Yield the words of the sentences of a file in any format, from number `first` on; without a file, None."""
+    """Yield the words of the sentences of a file, from number `first` on. Without a file, yield None."""
     from treeglot.syntax import Alignment, read
     from treeglot.syntax.formats import find_format, read_text
 

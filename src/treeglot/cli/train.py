@@ -1,4 +1,4 @@
-"""`treeglot train`: a model from raw text, or from aligned, parsed words."""
+"""`treeglot train`: trains a model from raw text, or from aligned and parsed words."""
 
 from __future__ import annotations
 
@@ -82,10 +82,10 @@ def train(
     engine: EngineOption = "duckdb",
     master: MasterOption = "",
 ) -> None:
-    """Train a model from aligned, parsed words or, with --languages, from raw text.
+    """Train a model from aligned words, with parses if its kind needs them, or with --languages from raw text.
 
-    From raw text, the model translates raw text. --dev and --refs tune its weights. The same command continues an
-    interrupted run.
+    A model trained from raw text translates raw text. With --dev and --refs, the command also tunes its weights. If a
+    run is interrupted, the same command continues it.
     """
     from treeglot.base.options import changed, load_options
     from treeglot.models import train as train_model
@@ -136,7 +136,7 @@ def train(
 
 
 def _named(given: list[str] | None) -> dict[str, Path]:
-    """Return the files that options NAME=FILE give."""
+    """Return the files of options of the form NAME=FILE, by name."""
     found: dict[str, Path] = {}
     for text in given or []:
         name, equals, path = text.partition("=")
@@ -156,7 +156,7 @@ def _recipe(
     target_parser: str,
     options: Any,
 ) -> Recipe:
-    """Return the recipe of one model from raw text."""
+    """Return the recipe that trains one model from raw text."""
     from dataclasses import asdict
 
     from treeglot.experiment.recipe import LmSettings, ParserSettings, Recipe, System, TestSet, TuneSettings
@@ -190,7 +190,7 @@ def _recipe(
 
 
 def _train_raw(recipe: Recipe, out: Path, threads: int, memory: str, force: bool, engine: Engine | None) -> None:
-    """Run a recipe beside the model's folder, and move the model there when it is complete."""
+    """Run a recipe in a folder beside the model's folder, and then move the complete model to its place."""
     import shutil
 
     from treeglot.base.sizes import parse_size

@@ -1,4 +1,4 @@
-"""`treeglot translate`: sentences with a trained model."""
+"""`treeglot translate`: translates with a trained model."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def translate(
     engine: Where = "local",
     master: MasterOption = "",
 ) -> None:
-    """Translate text or sentences in words with a trained model."""
+    """Translate raw text, tokenised sentences or parses with a trained model."""
     from treeglot.documents.files import is_document
 
     limits = {"markup": markup, "pop_limit": pop_limit, "time_limit": time_limit, "span_limit": span_limit, "mbr": mbr}
@@ -129,7 +129,7 @@ def translate(
 
 @dataclass(frozen=True)
 class Opening:
-    """A model and its settings, to open it on any machine."""
+    """The location of a model and its settings, so that any machine can open it."""
 
     model: Path
     corrections: Path | None
@@ -141,16 +141,16 @@ class Opening:
 
     @property
     def files(self) -> dict[str, Path]:
-        """The files and folders that are read, by field."""
+        """The files and folders that are needed to open the model, by field."""
         named = {name: getattr(self, name) for name in ("model", "corrections", "glossary", "weights")}
         return {name: path for name, path in named.items() if path is not None}
 
     def resolved(self) -> Opening:
-        """Make all paths absolute, because other machines work in another folder."""
+        """Return a copy with absolute paths, because other machines work in another folder."""
         return replace(self, **{name: path.resolve() for name, path in self.files.items()})  # type: ignore[arg-type]
 
     def open(self) -> Model:
-        """Open the model."""
+        """Open the model with these settings."""
         from treeglot.base.options import changed, options_of, unknown
         from treeglot.decode import SearchOptions
         from treeglot.decode.weights import read_weights
@@ -169,7 +169,7 @@ class Opening:
         return loaded if options == loaded.translator.options else loaded.with_search(options)
 
     def batch(self, model: Model) -> Callable[..., list[Translation]]:
-        """Return the function that translates a batch."""
+        """Return the function that translates a batch of sentences with the opened model."""
         if self.abstain is None:
             return model.translate_batch
         from treeglot.models.confidence import translate_sure
@@ -189,11 +189,11 @@ class TranslateShard:
     first: int  # place of the first sentence of all shards in it
 
     def open(self) -> Model:
-        """Open the model."""
+        """Open the model that all shards use."""
         return self.opening.open()
 
     def run(self, opened: Model, records: list[Source], first: int, threads: int, part: Path) -> dict[str, Any]:
-        """Write the output for each sentence. Returns the counts, and the sentences that cannot be translated."""
+        """Translate a shard's sentences, and write the output. Return the counts and the untranslatable sentences."""
         refused: list[str] = []
         done = Done(replace(self.output, threads=threads), self.source, self.first, refused.append)
         done.number = first
@@ -206,7 +206,7 @@ class TranslateShard:
 def _run_elsewhere(
     job: TranslateShard, model: Model, sources: Iterator[Source], output: Output, machines: Machines
 ) -> Counter[int]:
-    """Translate in shards on a cluster. Returns what `run` returns."""
+    """Translate in shards on a cluster. The result is the same as that of `run`."""
     from treeglot.base.shards import RECORDS, in_shards, join, shards_of, state_of
 
     warn_of(model.translator)
@@ -227,9 +227,10 @@ def _run_elsewhere(
 
 
 def _key(model: Model, source: Path, out: Path, *more: object) -> str:
-    """Return a digest of everything that the output depends on. Files count by path, size and time.
+    """Return a digest of everything that the output depends on. Each file is represented by its path, size and time.
 
-    The output may lie in the model's folder: neither it nor what an interrupted run left of it is a part of the model.
+    The output can be in the model's folder. Neither the output nor the leftovers of an interrupted run are part of the
+    model.
     """
     import treeglot
 
@@ -244,13 +245,13 @@ def _key(model: Model, source: Path, out: Path, *more: object) -> str:
 
 
 def _is_part_of(path: Path, written: Path) -> bool:
-    """Return whether a file is the output, or the part of it that an interrupted run left."""
+    """Return whether a file is the output, or a part of it that an interrupted run left."""
     begins = path.parent == written.parent and path.name.startswith(f".{written.name}.")
     return path == written or (begins and path.name.endswith(".partial"))
 
 
 def _lines(sources: Iterator[Source]) -> Iterator[Source]:
-    """Accept only sentences: parses cannot have markup."""
+    """Yield the sentences of the input. Parses are refused, because they cannot contain markup."""
     for source in sources:
         if not isinstance(source, str):
             raise UsageError("--markup is for sentences; the input has forests or trees")

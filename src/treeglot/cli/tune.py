@@ -1,4 +1,4 @@
-"""`treeglot tune`: finds weights for a trained model on a development set."""
+"""`treeglot tune`: tunes the weights of a trained model on a development set."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def tune(
     engine: Where = "local",
     master: MasterOption = "",
 ) -> None:
-    """Tune a model's weights to BLEU on a development set.
+    """Tune a model's weights on a development set.
 
-    The same command continues an interrupted run.
+    If a run is interrupted, the same command continues it.
     """
     from treeglot.base.files import read_lines, write_binary
     from treeglot.base.options import options_of, unknown
@@ -145,14 +145,14 @@ def tune(
 
 
 def _open_translator(folder: Path, search: dict[str, Any]) -> Translator:
-    """Return the translator that is tuned, on any machine that sees the model."""
+    """Open the translator whose weights are tuned, on any machine that sees the model."""
     from treeglot.models import load
 
     return _tunable(load(folder), search).translator
 
 
 def _tunable(model: Model, search: dict[str, Any]) -> Model:
-    """Return the model as it is tuned: with these options of the search, without the bonus of corrections."""
+    """Return the model as tuning sees it: with these search options, and without bonuses of corrections."""
     from treeglot.base.options import changed
 
     model = _without_bonus(model)
@@ -183,7 +183,7 @@ def _without_bonus(model: Model) -> Model:
 
 
 def _start(folder: Path, start: Path | None, model: Model) -> Weights:
-    """Return the weights at the start of the run. The model's weights may have been replaced since."""
+    """Return the initial weights of the run. When a run continues, the model may already have other weights."""
     from treeglot.decode.weights import read_weights, write_weights
 
     begun = folder / "start.weights"
@@ -200,7 +200,7 @@ def _start(folder: Path, start: Path | None, model: Model) -> Weights:
 
 
 def _result(found: Tuned) -> str:
-    """Return where the resulting weights come from."""
+    """Describe where the resulting weights come from."""
     if found.mean:
         return f"result: the mean of {found.iteration} updates, BLEU {found.score:.2f}"
     came = f"from iteration {found.iteration}" if found.iteration else "from the start"

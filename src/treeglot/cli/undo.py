@@ -1,4 +1,4 @@
-"""`treeglot undo`: removes what a model has learnt."""
+"""`treeglot undo`: removes what a model learnt from a sentence pair."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def undo(
     model: ChangedModel,
     group: Annotated[str | None, typer.Option(help="The group that treeglot learn printed; default: the last.")] = None,
 ) -> None:
-    """Undo what a model has learnt from a pair: the last one, or the one of --group."""
+    """Undo what a model learnt from the last sentence pair, or from the pair of --group."""
     from treeglot.cli.output import say, shown_warnings
     from treeglot.models import load
 

@@ -1,4 +1,4 @@
-"""Converts the words of a command line to values. (Typer uses pydantic for this, which takes 80 ms to import.)"""
+"""Converts the words of a command line to values. (Typer would import pydantic for this, which takes 80 ms.)"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOUNS = {int: "an integer", float: "a number"}
 
 
 def parse_values(command: Any, context: Any, arguments: Sequence[str], annotations: Mapping[str, Any]) -> None:
-    """Parse the arguments of a typer command, and put the value of each parameter into its context.
+    """Parse the arguments of a typer command, and store the value of each parameter in its context.
 
     `annotations` has the type of each parameter. Typer itself handles eager options such as `--help`.
     """
@@ -66,7 +66,7 @@ def convert(kind: Any, value: Any) -> Any:
 
 
 def _plain(kind: Any) -> Any:
-    """Remove annotations and None from a type."""
+    """Return a type without its annotations and without None."""
     while hasattr(kind, "__metadata__"):
         kind = get_args(kind)[0]
     others = [other for other in get_args(kind) if other is not types.NoneType]

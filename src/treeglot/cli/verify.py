@@ -1,4 +1,4 @@
-"""`treeglot verify`: check the cards of experiments and the files of models."""
+"""`treeglot verify`: checks the cards of experiments and the files of models."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def verify(
     ] = None,
     partial: Annotated[bool, typer.Option("--partial", help="Accept files that are absent.")] = False,
 ) -> None:
-    """Check cards and models: digests, keys and scores of cards, all files of models.
+    """Check the cards of experiments (digests, keys and scores), or all files of models.
 
-    Prints a line for everything that differs or is absent. The exit code is 1 if something differs, or is absent
-    without --partial.
+    The command prints a line for everything that differs or is missing. The exit code is 1 if something differs, or if
+    something is missing without --partial.
     """
     from treeglot.experiment.verify import verify_card
     from treeglot.models.verify import verify_model

@@ -24,11 +24,10 @@ def why(
     instead: Annotated[str | None, typer.Option(help="Another output: explain why it was not chosen.")] = None,
     examples: Annotated[int, typer.Option(help="Sentence pairs shown for each rule.", min=0)] = 3,
 ) -> None:
-    """Explain each word of a translation: the rule that gave it, its margin, and the sentence pairs that the rule comes
-    from.
+    """Explain each word of a translation: its rule, the rule's margin, and the sentence pairs that the rule comes from.
 
-    The margin is the loss of score without the rule. Sentence pairs are shown if the model was trained with the option
-    provenance. Models of parses need a parser; otherwise they use only phrases.
+    The margin is the score that the translation would lose without the rule. Sentence pairs are shown if the model was
+    trained with the option provenance. Models that translate parses need a parser; without one, they use only phrases.
     """
     from treeglot.models import load
 
@@ -77,7 +76,7 @@ def _print_reason(found: Explanation, reason: Reason) -> None:
 
 
 def print_example(example: Example) -> None:
-    """Print a sentence pair with its marked words between asterisks."""
+    """Print a sentence pair. The marked words stand between asterisks."""
     source, target = example.lines()
     show(f"  {example.pair:>8}  {source}\n            {target}")
 

@@ -1,4 +1,4 @@
-"""Parallel corpora: a declaration of their files, and their sentence pairs, read in one pass."""
+"""Parallel corpora: declares their files, and reads their sentence pairs in one pass."""
 
 from treeglot.corpus.files import Corpus
 from treeglot.corpus.pairs import Needs

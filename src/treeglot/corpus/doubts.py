@@ -1,4 +1,4 @@
-"""Detects signs that a readable text is wrong as a whole."""
+"""Detects signs that a text is wrong as a whole, although each line can be read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LONG = 40  # characters of a line that is one token
 
 @dataclass
 class Doubts:
-    """Counts over the lines of a text.
+    """Counts, over the lines of a text, the signs that something is wrong.
 
     >>> doubts = Doubts("train.zh")
     >>> for _ in range(30):
@@ -40,7 +40,7 @@ class Doubts:
         self.same += other is not None and list(other) == list(words)
 
     def found(self) -> list[str]:
-        """Return descriptions of the problems that most of the text has."""
+        """Describe the problems that affect most lines of the text."""
         if self.lines < FEWEST:
             return []
         of = f"of {self.lines:,} lines"

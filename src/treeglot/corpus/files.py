@@ -1,4 +1,4 @@
-"""The files of a parallel corpus, declared once.
+"""Declares the files of a parallel corpus in one place.
 
 The command line, recipes, checks and readers are derived from the fields of `Corpus`. The name of a field begins with
 its side, and its type defines the content of the file. To add a file, add a field.
@@ -44,7 +44,7 @@ Dependencies = Annotated[Path | None, Dependency]
 
 @dataclass(frozen=True)
 class SourceFiles(Options):
-    """Source sentences and their parses, which are the input of a translation."""
+    """Source sentences and their parses: everything that a model can translate."""
 
     source: Text = option(None, "tokenised source sentences, one per line")
     source_trees: Trees = option(None, "parses of the source sentences")
@@ -62,30 +62,30 @@ class SourceFiles(Options):
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """Return the names of all files that can be given once."""
+        """Return the names of all files that can be given at most once."""
         single = {name for name, kind in get_type_hints(Corpus).items() if kind == Path | None}
         return tuple(f.name for f in dataclasses.fields(cls) if f.name in single)
 
     def given(self) -> dict[str, Path]:
-        """Return the given files by name."""
+        """Return the files that the user has given, by name."""
         return {name: path for name in self.names() if (path := getattr(self, name)) is not None}
 
     def file(self, name: str) -> Path:
-        """Return a required file."""
+        """Return a file by name. It is an error if the file was not given."""
         path: Path | None = getattr(self, name)
         if path is None:
             raise UsageError(f"there is no {option_name(name)}")
         return path
 
     def expect(self, *names: str, key: tuple[str, ...] = ()) -> None:
-        """Refuse a table that lacks one of these files. `key` is the table's place in a recipe."""
+        """Raise an error if one of these files is missing. `key` is the place of the table in a recipe."""
         for name in names:
             if getattr(self, name) is None:
                 where = f" of [{'.'.join(key)}]" if key else ""
                 raise UsageError(f"option {name!r}{where} is missing; expected a path", key)
 
     def parses(self, side: Side) -> Path | None:
-        """Return the file with the parses of a side. Forests come before trees, and trees before dependencies."""
+        """Return the file with the parses of a side: forests if there are any, or else trees, or else dependencies."""
         given = self.given()
         return next(
             (given[name] for kind in ("forests", "trees", "dependencies") if (name := f"{side}_{kind}") in given), None
@@ -107,7 +107,7 @@ class Corpus(SourceFiles):
     target_dependencies: Dependencies = option(None, "dependencies of the target sentences")
 
     def __post_init__(self) -> None:
-        """Refuse weights without alignments, and posteriors of several alignments."""
+        """Refuse alignment weights without alignments, and posteriors together with several alignments."""
         super().__post_init__()
         found, number = len(self.alignment_weights), 1 + len(self.more_alignments)
         if found and found != number:
@@ -132,19 +132,19 @@ class Corpus(SourceFiles):
         return list(zip(files, self.alignment_weights or [1.0] * len(files), strict=True))
 
     def pairs(self, needs: Needs) -> Pairs:
-        """Return the sentence pairs with the parts that `needs` requests. Each file is read once."""
+        """Return the sentence pairs, with the parts that `needs` requests. Each file is read once."""
         from treeglot.corpus.pairs import Pairs
 
         return Pairs(self, needs)
 
     def check_formats(self) -> None:
-        """Refuse files whose suffixes name wrong formats."""
+        """Refuse files whose suffix names a format that their field cannot hold."""
         for name, path in self.given().items():
             check_format(name, path, option_name(name))
 
 
 def check_format(name: str, path: Path, shown: str) -> None:
-    """Refuse a file of a corpus whose suffix names a wrong format. Messages show the option as `shown`.
+    """Refuse a file whose suffix names a format that its field cannot hold. Messages call the option `shown`.
 
     >>> check_format("source_trees", Path("dev.conllu"), "--source-trees")
     Traceback (most recent call last):
@@ -156,7 +156,7 @@ def check_format(name: str, path: Path, shown: str) -> None:
 
 
 def side_of(name: str) -> str:
-    """Return the name of the text file that a file of a corpus belongs to.
+    """Return the side of a file in a corpus, as the name of the text file of this side.
 
     >>> side_of("target_trees")
     'target'
@@ -165,7 +165,7 @@ def side_of(name: str) -> str:
 
 
 def is_parsed(name: str) -> bool:
-    """Return whether a file of a corpus contains parses. Text and alignments can have any suffix.
+    """Return whether a file of a corpus contains parses. The suffix of these files must name a format.
 
     >>> is_parsed("source_trees"), is_parsed("source")
     (True, False)

@@ -1,4 +1,4 @@
-"""Sentence pairs with their links and parses, from one pass over the files of a corpus."""
+"""Reads sentence pairs with their links and parses, in one pass over the files of a corpus."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ NO_TREE, NO_DEPENDENCY = Tree(), Dependency([], [])
 class Needs:
     """Defines what `Corpus.pairs` adds to the words and links of a pair.
 
-    `best` requests the forest of the best tree alone. Dependencies are read, or converted from trees with a head table
-    and style.
+    With `best`, the forest contains only the best tree. Dependencies are read from a file, or converted from trees with
+    a head table and a style.
     """
 
     source: Literal["words", "forest", "best", "tree", "dependency"] = "words"
@@ -43,7 +43,7 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A sentence pair. Parts that were not requested, or have no file, are None."""
+    """A sentence pair. Parts that were not requested, or that have no file, are None."""
 
     number: int  # from 1
     source: list[str]
@@ -66,7 +66,7 @@ class Pair:
 
 @dataclass
 class PairCounts:
-    """Counts from reading the pairs, some of them by side."""
+    """Counts that are collected while pairs are read, some of them by side."""
 
     pairs: int = 0
     respelt: int = 0  # source sentences whose parses differ in case or brackets: kept unchanged
@@ -77,7 +77,7 @@ class PairCounts:
     alignments: int = 0  # that are united, each with its weight; 0: none are
 
     def as_counts(self) -> dict[str, int]:
-        """Return the counts of trees and links for `extraction.json`."""
+        """Return the counts of trees and links, for `extraction.json`."""
         named = {"missing": self.missing, "mismatched": self.mismatched}
         out = {f"{side}_{name}": number for name, of in named.items() for side, number in of.items()}
         if self.alignments:
@@ -85,7 +85,7 @@ class PairCounts:
         return out if self.unlikely is None else out | {"unlikely_links": self.unlikely}
 
     def lines(self) -> list[str]:
-        """Remarks on unusual counts."""
+        """Return remarks on counts that are unusual."""
         out = []
         if self.respelt:
             out.append(
@@ -117,7 +117,7 @@ class Pairs(Iterator[Pair]):
     """
 
     def __init__(self, corpus: Corpus, needs: Needs) -> None:
-        """Refuse a corpus that lacks alignments, or the words of a side."""
+        """Open the files. A corpus that lacks alignments, or the words of a side, is refused."""
         self.counts = PairCounts()
         self._links = corpus.weighted_alignments()
         self._united = corpus.united
@@ -156,7 +156,7 @@ class Pairs(Iterator[Pair]):
     def _shares(
         self, aligned: Sequence[Alignment], source: list[str], target: list[str], number: int
     ) -> Iterator[tuple[tuple[float, float] | None, Alignment]]:
-        """Yield the alignments of a pair, with their shares if there are several."""
+        """Yield the alignments of a pair. If there are several, each comes with its share of the count."""
         begin = 0.0
         for (path, weight), links in zip(self._links, aligned, strict=True):
             check_links(links, source, target, path, number)
@@ -166,7 +166,7 @@ class Pairs(Iterator[Pair]):
     def _weights(
         self, links: Alignment, likely: list[str], source: list[str], target: list[str], number: int
     ) -> list[float]:
-        """Return the posteriors of a pair's links. The file lists only likely links."""
+        """Return the posteriors of a pair's links. Links that the file does not list get a small default value."""
         try:
             found = link_posteriors(links, likely, len(source), len(target))
         except ValueError as error:
@@ -176,7 +176,7 @@ class Pairs(Iterator[Pair]):
 
 
 def _batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
-    """Yield the rows in batches. Rows before a bad record come before its error."""
+    """Yield the rows of the files in batches. If a row is bad, the rows before it come first, and then its error."""
     batch = []
     try:
         for row in rows:
@@ -201,7 +201,7 @@ def check_links(links: Alignment, source: Sequence[str], target: Sequence[str], 
 
 
 class _SideReader:
-    """Reads one side of the pairs: its words, and the parts of its parses that are needed."""
+    """Reads one side of the pairs: its words, and the requested parts of its parses."""
 
     def __init__(self, corpus: Corpus, side: Side, wanted: str, needs: Needs, counts: PairCounts) -> None:
         self.side, self.wanted, self.needs, self.counts = side, wanted, needs, counts
@@ -219,17 +219,17 @@ class _SideReader:
 
     @property
     def field(self) -> str:
-        """The field of a pair that contains the parse."""
+        """The name of the field of `Pair` that contains the parse."""
         return f"{self.side}_{self.wanted.replace('best', 'forest')}"
 
     def failed(self, words: Sequence[str]) -> bool:
-        """Return whether the words are missing because there is only a parse, which failed."""
+        """Return whether a sentence has no words because there is no text and its parse failed."""
         return self.text is None and not words
 
     def read(self, columns: Sequence[Sequence[Any]], first: int) -> Iterator[tuple[list[str], dict[str, Any]]]:
-        """Yield the words of some sentences with the needed parts of their parses.
+        """Yield the words of some sentences, with the requested parts of their parses.
 
-        The first sentence has the number `first`.
+        The number of the first sentence is `first`.
         """
         length = len(columns[0])
         texts = columns[0] if self.text else [None] * length
@@ -265,7 +265,7 @@ class _SideReader:
         return parses
 
     def _leave_out(self, number: int, problem: str, value: Any) -> Any:
-        """Return the replacement for a parse with other words than the text. A failed parse may have any words."""
+        """Return what replaces a parse whose words differ from the text. A failed parse can have any words."""
         failed = not (value.parsed if isinstance(value, ParseForest) else len(value))
         if failed:
             return value
@@ -275,10 +275,10 @@ class _SideReader:
         return {Tree: NO_TREE, Dependency: NO_DEPENDENCY}.get(type(value))
 
     def _target_dependency(self, number: int, text: list[str] | None, tree: Dependency) -> Dependency:
-        """Return a tree that rules can have: with the words of the text, and without crossing arcs.
+        """Return the dependency tree as rules need it: with the words of the text, and without crossing arcs.
 
-        A failed parse has no words; in CoNLL it has words without heads. Cycles stay: extraction uses the well-formed
-        structures around them.
+        A failed parse has no words; in CoNLL, it has words without heads. Cycles stay, because extraction uses the
+        well-formed structures around them.
         """
         if not len(tree) or (tree.heads == Dependency.NO_HEAD).all():
             return NO_DEPENDENCY

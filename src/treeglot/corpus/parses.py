@@ -1,4 +1,4 @@
-"""Conversion of parses to forests."""
+"""Converts parses of any kind to forests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from treeglot.syntax import ParseForest, Tree
 
 
 def as_forest(value: ParseForest | Tree, best: bool = False) -> ParseForest | None:
-    """Return a parse as a forest, or as the forest of its best tree. A tree without words becomes None.
+    """Return a parse as a forest, with `best` only the forest of its best tree. A tree without words becomes None.
 
     >>> as_forest(Tree.parse("(NP (DT das) (NN Haus))")).count()
     1.0

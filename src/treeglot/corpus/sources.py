@@ -1,4 +1,4 @@
-"""Input to be translated: sentences, or parses of them."""
+"""Reads input that will be translated: sentences, or parses of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treeglot.syntax.formats import READ_ONLY, Records, find_format
 
 
 def read_sources(path: Path, format: str | None, *holds: type[Any], skip_bad: bool = False) -> Iterator[Any]:
-    """Yield the values of a file, which must have one of these types. The suffix or `format` names its format.
+    """Yield the values of a file, which must have one of these types. `format`, or else the suffix, names the format.
 
     In the format `text`, or with an unknown suffix, each line is a sentence. Lines are not checked here, so a bad line
     never ends a long run. A format with other types is refused. With `skip_bad`, a bad record becomes None.

@@ -1,4 +1,4 @@
-"""Calibrated probabilities that sentences and words are translated well (docs/why.md).
+"""Estimates how probable it is that sentences and words are translated well (docs/why.md).
 
 Two small logistic models are fitted on sentences with references. Their features are posteriors of a k-best list, the
 rules that were used, and unknown words.
@@ -41,7 +41,7 @@ RuleScores = Callable[[Step], Sequence[float]]  # of a step: what its rule adds 
 
 @dataclass(frozen=True)
 class Confidence:
-    """The probabilities that a translation, and each word of it, is good."""
+    """The probability that a translation is good, and the probabilities for each of its words."""
 
     sentence: float
     words: tuple[float, ...]
@@ -49,7 +49,7 @@ class Confidence:
 
 @dataclass(frozen=True)
 class Logistic:
-    """A logistic model over features, which are standardised first."""
+    """A logistic model. Its features are standardised first."""
 
     names: tuple[str, ...]
     means: tuple[float, ...]
@@ -57,7 +57,7 @@ class Logistic:
     weights: tuple[float, ...]  # a constant first
 
     def __call__(self, rows: npt.ArrayLike) -> Floats:
-        """Return the probability of each row."""
+        """Return the probability for each row of features."""
         values = (np.asarray(rows, dtype=float).reshape(-1, len(self.names)) - self.means) / self.scales
         sums: Floats = np.clip(values @ np.array(self.weights[1:]) + self.weights[0], -30, 30)
         return np.asarray(1.0 / (1.0 + np.exp(-sums)), dtype=np.float64)
@@ -104,20 +104,20 @@ class ConfidenceModel:
     def fit(
         rows: Sequence[tuple[list[float], list[list[float]]]], good: Floats, words: Iterable[bool]
     ) -> ConfidenceModel:
-        """Fit the model to the features of sentences and words, with labels for good ones."""
+        """Fit the model to the features of sentences and words. Labels tell which of them are good."""
         return ConfidenceModel(
             Logistic.fit(SENTENCE, [row for row, _ in rows], good),
             Logistic.fit(WORD, [word for _, each in rows for word in each], [float(one) for one in words]),
         )
 
     def write(self, path: PathLike) -> None:
-        """Write a JSON file. The same model produces the same bytes."""
+        """Write the model to a JSON file. The same model produces the same bytes."""
         with write_binary(path) as stream:
             stream.write(json.dumps(asdict(self), indent=1).encode() + b"\n")
 
     @staticmethod
     def load(path: PathLike) -> ConfidenceModel:
-        """Load the model of a file."""
+        """Load a model from its JSON file."""
         try:
             found = read_json(path)
             parts = {name: _logistic(found[name], known) for name, known in (("sentence", SENTENCE), ("word", WORD))}
@@ -137,7 +137,7 @@ def _logistic(table: Any, names: tuple[str, ...]) -> Logistic:
 
 
 def features(length: int, hypotheses: Sequence[Hypothesis], scores: RuleScores) -> Features:
-    """Return the features of a sentence, and of the words of its first hypothesis."""
+    """Return the features of a sentence, and the features of each word of its first hypothesis."""
     best = hypotheses[0]
     words = [word for word in best.text.split(" ") if word]
     posteriors = [_posteriors([h.score for h in hypotheses], scale) for scale in SCALES]

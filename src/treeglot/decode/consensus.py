@@ -28,7 +28,7 @@ Scored: TypeAlias = tuple[str, float]  # a text with its model's score (natural 
 
 @dataclass(frozen=True)
 class ConsensusOptions(Options):
-    """The gain of a text from the n-grams that others agree on."""
+    """Options that define how much a text gains from n-grams that others agree on."""
 
     scale: float = option(1.0, "scores times this are log-probabilities: the smaller, the more the last count", above=0)
     # The paper has 0.7. On zh-en dev that makes the output of five systems 4 to 7 % too short (bench/RESULTS.md).
@@ -42,7 +42,7 @@ class ConsensusOptions(Options):
     )
 
     def ngram_weights(self) -> list[float]:
-        """Return the weights of n-grams by length: of one word, two words, …
+        """Return the weights of n-grams by their length, beginning with single words.
 
         >>> ConsensusOptions(precision=0.5, ratio=0.5).ngram_weights()
         [0.5, 1.0, 2.0, 4.0]
@@ -61,7 +61,7 @@ class Agreement:
 
     @staticmethod
     def of(lists: Sequence[Sequence[Scored]], scale: float = 1.0) -> Agreement:
-        """Build from the lists of one sentence.
+        """Collect the texts of one sentence from all lists.
 
         >>> found = Agreement.of([[("a b", 0.0), ("a c", 0.0)], [("a b", -3.0)]])
         >>> found.texts, found.own.tolist()
@@ -75,11 +75,11 @@ class Agreement:
         return Agreement(texts, rows[:, 0], each[:, :, 0], each[:, :, 1:])
 
     def of_first(self, lists: int) -> Agreement:
-        """Count only the first lists. Texts of other lists remain."""
+        """Let only the first lists vote. The texts of other lists remain, but do not count."""
         return Agreement(self.texts, self.words, self.own[:, :lists], self.ngrams[:, :lists])
 
     def gains(self, options: ConsensusOptions) -> npt.NDArray[np.float64]:
-        """Return the gain of each text if every list counts the same."""
+        """Return the gain of each text, with equal weight for all lists."""
         return np.asarray(self.ngrams.mean(axis=1) @ options.ngram_weights() - self.words)
 
 

@@ -15,7 +15,7 @@ Words: TypeAlias = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True)
 class Constraints:
-    """Constraints that must all hold. A sentence without such an output has a `problem`.
+    """Constraints on the output, which must all hold. If no output satisfies them, the translation has a `problem`.
 
     Texts have the form of the model's output: plain text, or words separated by blanks.
 
@@ -30,7 +30,7 @@ class Constraints:
     steps: Sequence[RequiredStep] = ()  # steps of its derivation, or nodes of the input's parse
 
     def core(self, words: Words) -> TargetConstraints:
-        """Convert to the core's constraints. `words` splits texts into words."""
+        """Convert the constraints to the type of the core. `words` splits texts into words."""
         first = list(words(self.prefix))
         part = first.pop() if first and not self.prefix[-1].isspace() else ""
         return TargetConstraints(

@@ -1,4 +1,4 @@
-"""The words of context features: pairs of words that rules link, with the neighbouring source word.
+"""The words of context features. Such a feature names two linked words and a neighbouring source word.
 
 The features are `left=c|f→e` and `right=f→e|c` (Chiang, Knight and Wang 2009). Only frequent words have their own
 names. All other words are `<unk>`, and the borders of a sentence are `<s>` and `</s>`.
@@ -23,7 +23,7 @@ _SPECIAL = ("", "<unk>", "<s>", "</s>")
 
 @dataclass(frozen=True)
 class ContextWords:
-    """The words of both sides that the features distinguish, with the most frequent first."""
+    """The words of both sides that have their own names in features, the most frequent first."""
 
     source: tuple[str, ...]
     target: tuple[str, ...]
@@ -40,7 +40,7 @@ class ContextWords:
 
     @staticmethod
     def read(path: PathLike) -> ContextWords:
-        """Read the words of a model."""
+        """Read the words from a model's file."""
         found = read_json(path, source=list, target=list)
         for side in ("source", "target"):
             for word in found[side]:
@@ -52,7 +52,7 @@ class ContextWords:
             raise FormatError(os.fspath(path), 0, str(error)) from error
 
     def write(self, path: PathLike) -> None:
-        """Write the words. The same words produce the same bytes."""
+        """Write the words to a model's file. The same words produce the same bytes."""
         with write_binary(path) as stream:
             stream.write(json.dumps(asdict(self), ensure_ascii=False, indent=1).encode() + b"\n")
 
@@ -63,7 +63,7 @@ def _can_be_named(word: str) -> bool:
 
 
 class ContextCounts:
-    """Counts the words of sentence pairs.
+    """Counts the words of sentence pairs, to find the most frequent ones.
 
     >>> counts = ContextCounts()
     >>> counts.add(["das", "Haus", "|"], ["the", "house", "|"])
@@ -76,7 +76,7 @@ class ContextCounts:
         self._counts: tuple[Counter[str], Counter[str]] = Counter(), Counter()
 
     def add(self, source: Sequence[str], target: Sequence[str]) -> None:
-        """Add one more sentence pair."""
+        """Count the words of one more sentence pair."""
         self._counts[0].update(source)
         self._counts[1].update(target)
 

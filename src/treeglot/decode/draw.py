@@ -1,4 +1,4 @@
-"""Pictures of translations: the parse that was used, the rule behind each word, and the tree of the output."""
+"""Draws translations: the parse that was used, the rule behind each word, and the dependency tree of the output."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def to_html(translation: Translation, source: Source | None = None) -> str:
     - the rules;
     - the forest.
 
-    `source` is the input, if it is at hand.
+    `source` is the input, if the caller still has it.
     """
     best = translation.best
     source = translation.given if source is None else source
@@ -64,7 +64,7 @@ def to_html(translation: Translation, source: Source | None = None) -> str:
 def to_svg(translation: Translation) -> str | None:
     """Draw one picture: the input, the output and the rules, each rule in its own colour.
 
-    Without a derivation, the result is empty.
+    Without a derivation, the result is an empty text.
     """
     best = translation.best
     if not 0 < len(best.derivation.steps) <= STEPS:
@@ -92,7 +92,7 @@ def derivation_svg(derivation: Derivation) -> str | None:
 
 
 def forest_html(found: SearchForest) -> str:
-    """List the first edges of a search forest from the goal down, with scores and rules."""
+    """List the first edges of a search forest with their scores and rules, from the goal downwards."""
     size = f"{found.graph.nodes:,} hypotheses, {found.graph.edges:,} edges, {count(found.graph):.4g} derivations"
     names, heads = found.names, found.graph.heads.tolist()
     rows = "".join(
@@ -107,7 +107,7 @@ def forest_html(found: SearchForest) -> str:
 def used_tree(derivation: Derivation, source: ParseForest) -> tree.Outline:
     """Return the tree of a forest that a derivation used.
 
-    Nodes belong to rules by number, and root nodes show the numbers.
+    Each node belongs to the rule that matched it. The roots of rules show the rules' numbers.
 
     >>> from treeglot._core import Step
     >>> from treeglot.syntax import Tree
@@ -143,7 +143,7 @@ def used_tree(derivation: Derivation, source: ParseForest) -> tree.Outline:
 
 
 def _innermost(derivation: Derivation, span: tuple[int, int]) -> int:
-    """Return the last step that covers a span. Steps further down come later, so it is the innermost."""
+    """Return the innermost step that covers a span, which is the last one in the derivation."""
     covering = (i for i, s in enumerate(derivation.steps) if s.span[0] <= span[0] and span[1] <= s.span[1])
     return max(covering, default=0)
 
@@ -163,7 +163,7 @@ def word_steps(derivation: Derivation, length: int) -> list[int]:
 
 
 def step_numbers(derivation: Derivation) -> dict[int, int]:
-    """Return numbers from 1 for the steps that are not only glue."""
+    """Number the steps from 1, without those that are only glue."""
     glue = [step.local and step.children > 0 and not step.parse_edges for step in derivation.steps]
     named = (i for i, only in enumerate(glue) if not only)
     numbers = {step: number for number, step in enumerate(named, 1)}
@@ -171,7 +171,7 @@ def step_numbers(derivation: Derivation) -> dict[int, int]:
 
 
 def _used(source: Source, derivation: Derivation) -> TypeGuard[ParseForest]:
-    """Return whether rules matched a tree of a forest. In a joint model, other grammars may translate parts of it."""
+    """Return whether rules matched a tree of the forest. In a joint model, another grammar may have translated it."""
     whole = not any(step.grammar for step in derivation.steps)
     return isinstance(source, ParseForest) and source.parsed and whole and bool(derivation.parse_edges())
 
@@ -187,7 +187,7 @@ def _input(translation: Translation, source: Source, numbers: dict[int, int]) ->
 
 
 def _listed(derivation: Derivation, numbers: dict[int, int]) -> Drawing:
-    """Return the rules, one per line, indented by depth."""
+    """Return the rules of a derivation, one per line, indented by depth."""
     drawing = Drawing(0, 0)
     for step, depth, number in zip(derivation.steps, derivation.depths(), numbers.values(), strict=True):
         if number:
@@ -208,7 +208,7 @@ def _output(best: Hypothesis, numbers: dict[int, int]) -> Drawing:
 
 
 def _row(words: Sequence[str], groups: Sequence[int]) -> Drawing:
-    """Words side by side, the numbers of their rules below."""
+    """Draw words side by side, with the numbers of their rules below."""
     drawing = Drawing(0, 2)
     for word, group in zip(words, groups, strict=True):
         width = svg.PICTURE.measure(printable(word))

@@ -1,4 +1,4 @@
-"""A derivation drawn below the dependency tree that it translates."""
+"""Draws a derivation below the dependency tree that it translates."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def dependents(tree: Dependency, derivation: Derivation, numbers: Mapping[int, i
 
 
 def on_structure(step: Step) -> bool:
-    """Return whether a step of a model of dependency trees is a phrase on a structure: a local rule of several words.
+    """Return whether a step is a phrase on a structure: a local rule of several words in a model of dependency trees.
 
     >>> on_structure(Step("X", "做 饭", "makes dinner", (4, 6), 0, True))
     True

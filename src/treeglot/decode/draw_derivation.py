@@ -1,4 +1,4 @@
-"""A derivation drawn as a tree of its rules."""
+"""Draws a derivation as a tree of its rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LEVEL = 3.6  # rows from a rule to those below it
 
 
 def boxes(derivation: Derivation, numbers: Mapping[int, int]) -> Drawing:
-    """Draw each rule above the rules that fill its variables. `numbers` gives the colours; 0 is pale.
+    """Draw each rule above the rules that fill its variables. `numbers` selects the colours; 0 is a pale one.
 
     >>> steps = [Step("X", "das [X,1]", "the [X,1]", (0, 2), 1, False), Step("X", "haus", "house", (1, 2), 0, False)]
     >>> drawing = boxes(Derivation(steps), {0: 1, 1: 2})

@@ -38,11 +38,11 @@ BONUS = 3.0  # of preferred terms, natural log
 
 @dataclass(frozen=True)
 class Entry:
-    """A term with its translation.
+    """An entry of a glossary: a term, its translation, and how strictly it must be used.
 
-    `forms` are other forms of the source. `Häuser=houses` gives a form its own translation. With `pos`, a word of the
-    term must have a tag with this prefix, if the input has tags. A forbidden target without a source never appears.
-    With a source, it does not appear in sentences that contain the source.
+    `forms` contains other forms of the source, and `Häuser=houses` gives a form its own translation. With `pos`, a word
+    of the term must have a tag that begins with `pos`, if the input has tags. If a forbidden target has no source, it
+    never appears. Otherwise, it does not appear in the translation of sentences that contain the source.
     """
 
     source: str
@@ -53,7 +53,7 @@ class Entry:
     pos: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse values that make no sense."""
+        """Refuse fields that contradict each other."""
         for name, kind in (("mode", Mode), ("case", Case)):
             if getattr(self, name) not in get_args(kind):
                 raise UsageError(unknown(name, getattr(self, name), get_args(kind)))
@@ -82,7 +82,7 @@ class Glossary:
     bonus: float = BONUS
 
     def __post_init__(self) -> None:
-        """Refuse a forced term that contains an always forbidden phrase."""
+        """Refuse a forced term that contains a phrase that is always forbidden."""
         never = {entry.target for entry in self.entries if entry.mode == "forbid" and not entry.source.strip()}
         for entry in self.entries if never else ():
             for _, target in entry.pairs():
@@ -92,7 +92,7 @@ class Glossary:
 
     @staticmethod
     def of(given: Glossary | Mapping[str, str] | PathLike) -> Glossary:
-        """Return a glossary, given as a glossary, a mapping of terms to forced translations, or a file."""
+        """Return a glossary. `given` is a glossary, its file, or a mapping from terms to forced translations."""
         if isinstance(given, Glossary):
             return given
         if isinstance(given, Mapping):
@@ -118,7 +118,9 @@ class Glossary:
         fold: Callable[[list[Words]], list[Words]] = list,
         joined: bool = False,
     ) -> BoundGlossary:
-        """Return the glossary in the words of a model. `source` and `target` tokenise text; None splits at blanks.
+        """Return the glossary in the words of a model.
+
+        `source` and `target` tokenise text; with None, blanks separate words.
 
         `fold` gives target words the case of the model's words. With `joined`, source terms are found by their
         characters. In languages without blanks, a term can be tokenised differently alone and in a sentence.
@@ -154,7 +156,7 @@ def _read_table(path: PathLike) -> Iterator[Entry]:
 
 
 def _read_tbx(path: PathLike) -> Iterator[Entry]:
-    """Read the concepts of a TBX file (ISO 30042, all dialects).
+    """Read the entries of a TBX file (ISO 30042, all dialects).
 
     The first term of the second language translates the first language's terms. Further terms of the first language are
     forms. A target term whose status is deprecated or superseded is forbidden where the source occurs.
@@ -191,7 +193,7 @@ def _read_tbx(path: PathLike) -> Iterator[Entry]:
 
 
 def _feed(parser: ElementTree.XMLParser, chunk: bytes | None, name: str) -> Any:
-    """Pass bytes to a parser. None ends the file, and returns the root."""
+    """Pass bytes to a parser. None stands for the end of the file; the call then returns the root."""
     try:
         return parser.close() if chunk is None else parser.feed(chunk)
     except ElementTree.ParseError as error:
@@ -211,14 +213,14 @@ def _deprecated(term: ElementTree.Element) -> bool:
 
 @dataclass(frozen=True)
 class Pair:
-    """A form of a term, in a model's words."""
+    """One form of a term with its translations, in the words of a model."""
 
     entry: int
     target: str  # the model's words, separated by blanks
 
 
 class BoundGlossary:
-    """A glossary in the words of a model."""
+    """A glossary in the words of a model, which finds its terms in sentences."""
 
     def __init__(
         self,
@@ -228,7 +230,7 @@ class BoundGlossary:
         fold: Callable[[list[Words]], list[Words]],
         joined: bool,
     ) -> None:
-        """Split all terms into words at once."""
+        """Split all terms into words in one batch."""
         self.glossary, self.joined = glossary, joined
         self.pairs: list[Pair] = []
         self.cased: dict[tuple[int, str], tuple[str, ...]] = {}  # by entry and words: with the glossary's case

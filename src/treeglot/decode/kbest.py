@@ -48,9 +48,9 @@ class Entry:
 def read_kbest(path: PathLike) -> Iterator[Entry]:
     """Read a k-best list, line by line.
 
-    Features are `NAME=VALUE` or, as Moses has them, `NAME= VALUE …`: of several values each is NAME_0, NAME_1 and so
-    on; as cdec once had them, `NAME=VALUE;…`. The score may be left out; fields after it are passed over. A word
-    `&#124;&#124;&#124;` stands for `|||`.
+    Features have the form `NAME=VALUE`, or the old form of cdec, `NAME=VALUE;…`. They can also have the form of Moses,
+    `NAME= VALUE …`: then several values become NAME_0, NAME_1 and so on. The score can be missing. Fields after it are
+    ignored. A word `&#124;&#124;&#124;` stands for `|||`.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "list"

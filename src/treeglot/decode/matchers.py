@@ -1,4 +1,4 @@
-"""Setups of models: the additional features of a model, and the matcher for its input.
+"""Prepares the matcher for the input of each kind of model, and the additional features of the kind.
 
 Each function takes the head table of the source language and the dependency models of the target side, if a model has
 them.
@@ -30,7 +30,7 @@ Models: TypeAlias = "tuple[DependencyModel, ...]"
 
 
 def match_strings(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
-    """Match rules on spans. With dependency models, the output has a dependency tree."""
+    """Match rules on spans of a sentence. With dependency models, the output has a dependency tree."""
 
     def setup(features: FeatureSet, options: SearchOptions) -> Matcher:
         for model in dependency_models:
@@ -41,14 +41,12 @@ def match_strings(heads: HeadTable | None = None, dependency_models: Models = ()
 
 
 def match_on_demand(rules: RulesOnDemand) -> Setup:
-    """Match rules on spans, where the rules are found when a sentence arrives. The translator has the empty table of
-    `rules`.
-    """
+    """Match rules on spans of a sentence. The index finds these rules when the sentence arrives."""
     return lambda features, options: OnDemandMatcher(rules, options)
 
 
 def match_labels(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
-    """Match rules on spans that have soft labels: features score each substitution of labels."""
+    """Match rules with soft labels on spans of a sentence. Features score each substitution of labels."""
 
     def setup(features: FeatureSet, options: SearchOptions) -> Matcher:
         features.add_labels()
@@ -83,7 +81,7 @@ def match_dependents(heads: HeadTable | None = None, dependency_models: Models =
 
 
 def match_augmented(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
-    """Match like `match_dependents`, with phrases on parts of a relation. Their features begin with `phrase_`."""
+    """Match like `match_dependents`, and use phrases on parts of a relation. Their features begin with `phrase_`."""
     return lambda features, options: HeadDependentsMatcher(features, heads, options, True)
 
 
@@ -114,7 +112,7 @@ def unused_options(matcher: Callable[..., Setup]) -> frozenset[str]:
 def match_joint(setups: Sequence[Setup]) -> Setup:
     """Match several grammars together: a derivation of one can fill a variable of another's rule.
 
-    Each setup gets the features of its own grammar. These features have no state.
+    Each setup adds only the features of its own grammar, which have no state.
     """
 
     def setup(features: FeatureSet, options: SearchOptions) -> Matcher:

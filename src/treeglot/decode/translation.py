@@ -31,7 +31,7 @@ def tokens(text: str) -> list[str]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SearchForest:
-    """A hypergraph whose derivations are those of the sentence's translations.
+    """The search forest of a sentence: a hypergraph whose derivations are translations.
 
     Its nodes are hypotheses. So the same label and span can occur with several states of the language model. The score
     and the features of a derivation are sums over its edges. `treeglot.graph` provides the algorithms: k-best lists,
@@ -82,7 +82,7 @@ class SearchForest:
 
 
 class More(Protocol):
-    """Searches a sentence again for more hypotheses."""
+    """The interface of a translator that can search a sentence again for more hypotheses."""
 
     def kbest(self, of: Translation, size: int, distinct: bool) -> tuple[Hypothesis, ...]:
         """Return the best derivations of a translation."""
@@ -95,7 +95,7 @@ class More(Protocol):
 
 @runtime_checkable
 class Judge(Protocol):
-    """Estimates the confidence of a translation."""
+    """The interface of a model that estimates the confidence of a translation."""
 
     def confidence(self, of: Translation) -> Confidence:
         """Return the confidence of the translation and of its words."""
@@ -104,7 +104,7 @@ class Judge(Protocol):
 
 @dataclass(frozen=True)
 class Texts:
-    """A translation as text: the words of both sides with their positions, and its sentences if there are several."""
+    """The texts of a translation: both sides with the positions of words, and the sentences if there are several."""
 
     source: Tokens
     target: Tokens
@@ -123,9 +123,9 @@ class UsedTerm(NamedTuple):
 class Translation(_core.Translation):
     """The translation of one sentence. An empty line translates to an empty text, without a derivation.
 
-    A model of text also translates texts of several sentences. `sentences` has their translations, and scores add up.
-    Only these have derivations. A translation pickles with its hypotheses. The copy has no decoder, so it cannot search
-    for more.
+    A model of text also translates texts of several sentences. `sentences` then contains their translations, and the
+    score of the text is the sum of their scores. Only the translations of single sentences have derivations. You can
+    pickle a translation with its hypotheses. The copy has no decoder, so it cannot search for more.
     """
 
     def __init__(
@@ -137,11 +137,11 @@ class Translation(_core.Translation):
         self._texts = texts
 
     def with_texts(self, texts: Texts) -> Translation:
-        """Return the same translation with its texts."""
+        """Return a copy of the translation with the given texts."""
         return Translation(self, self._more, texts.source.text, texts)
 
     def with_hypotheses(self, hypotheses: Sequence[Hypothesis]) -> Translation:
-        """Return the same translation with these hypotheses, best first."""
+        """Return a copy of the translation with these hypotheses, best first."""
         fields = self.problem, self.notes, self.tree, self.seconds, self.marks, self.asked
         words = self.words
         if isinstance(self.given, Lattice) and hypotheses:
@@ -160,7 +160,7 @@ class Translation(_core.Translation):
 
     @property
     def best(self) -> Hypothesis:
-        """The first hypothesis."""
+        """The hypothesis with the best score, which gives the text."""
         return self.hypotheses[0] if self.hypotheses else Hypothesis("", 0.0, {}, Derivation())
 
     @property
@@ -170,7 +170,7 @@ class Translation(_core.Translation):
 
     @property
     def sentences(self) -> tuple[Translation, ...]:
-        """The translations of a text's sentences. A single sentence contains only itself."""
+        """The translations of the text's sentences. For a single sentence, the list contains only this translation."""
         return (self._texts.sentences if self._texts is not None else ()) or (self,)
 
     @property
@@ -206,12 +206,12 @@ class Translation(_core.Translation):
 
     @property
     def score(self) -> float:
-        """The model's score (natural log)."""
+        """The score of the best hypothesis (natural log)."""
         return self.best.score
 
     @property
     def features(self) -> dict[str, float]:
-        """The features that fired, with their values."""
+        """The features of the best derivation, with their values."""
         return self.best.features
 
     @property
@@ -221,7 +221,7 @@ class Translation(_core.Translation):
 
     @property
     def derivation(self) -> Derivation:
-        """The rules that were used."""
+        """The rules behind the best translation, and where each was used."""
         return self.best.derivation
 
     def kbest(self, size: int, distinct: bool = False) -> tuple[Hypothesis, ...]:
@@ -242,7 +242,9 @@ class Translation(_core.Translation):
 
     @property
     def confidence(self) -> float:
-        """The calibrated probability that the translation is good. For several sentences, it is the lowest of theirs.
+        """The calibrated probability that the translation is good.
+
+        For several sentences, it is the lowest value of any sentence.
 
         *Good* means a chrF of at least the median of the sentences given to `treeglot confidence`.
         """
@@ -263,7 +265,7 @@ class Translation(_core.Translation):
         return judge.confidence(self)
 
     def left_out(self, note: str) -> Translation:
-        """Return the same translation without its output, and with a note that gives the reason."""
+        """Return a copy of the translation without its output, and with a note that gives the reason."""
         notes = (*self.notes, note)
         found = _core.Translation(self.given, self.words, [], self.problem, notes, self.tree, self.seconds)
         return Translation(found, self._more, self._source)
@@ -323,8 +325,8 @@ def join_translations(
     """Join the translations of a text's sentences, which stand at these positions.
 
     Text around sentences is kept. Sentences of one line are separated by blanks if the target language has `spaces`.
-    The hypotheses are the best `kbest` combinations of one hypothesis from each sentence's list. `note` is an
-    additional note.
+    There are `kbest` hypotheses. Each combines one hypothesis from the list of every sentence. `note` is an additional
+    note.
     """
     text = ""
     words: tuple[list[str], list[str]] = [], []  # of both sides, with their spans
@@ -354,7 +356,7 @@ def join_translations(
 
 
 def _best_choices(lists: Sequence[Sequence[Hypothesis]], most: int, distinct: bool) -> list[Hypothesis]:
-    """Return the best `most` choices of one hypothesis from each list; a list has the best ones first.
+    """Choose one hypothesis from each list, and return the `most` best choices. In each list, the best comes first.
 
     The best choices of all lists extend the best choices of the first ones, so lists are added one by one.
     """
@@ -467,7 +469,7 @@ def _hypothesis(hypothesis: Hypothesis, trace: bool) -> dict[str, Any]:
 
 
 def attach_views() -> None:
-    """Give the core's types their notebook views."""
+    """Attach the notebook views to the types of the core."""
 
     def html(hypothesis: Hypothesis) -> str:
         from treeglot.decode.draw import hypothesis_html

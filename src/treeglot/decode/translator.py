@@ -40,7 +40,7 @@ class Translator:
     """Translates tokenised sentences, or their parses.
 
     `table` contains the rules, or maps the names of several grammars to their tables. With several grammars, the
-    features of a grammar begin with its name and a dot, and `setup` builds a matcher for all of them (`match_joint`).
+    features of each begin with its name and a dot, and `setup` builds one matcher for all (`match_joint`).
 
     `weights` maps the names of features to numbers. The features are those of the table, `word_penalty`,
     `rule_penalty`, `glue` and `unknown`. A language model adds `lm` (natural logarithm) and `lm_unknown`. Models in
@@ -105,7 +105,7 @@ class Translator:
 
     @property
     def table(self) -> _core.RuleTable:
-        """The rule table. Joint models have one for each grammar."""
+        """The rule table, or for joint models one table for each grammar."""
         if "" not in self.tables:
             raise UsageError("a joint model has several rule tables; expected one of the models that it is made of")
         return self.tables[""]
@@ -117,7 +117,7 @@ class Translator:
 
     @property
     def core(self) -> _core.Decoder:
-        """The decoder of the core."""
+        """The decoder of the core that does the work."""
         return self._decoder
 
     def with_weights(self, weights: Mapping[str, float]) -> Translator:
@@ -161,12 +161,12 @@ class Translator:
 
     @property
     def features(self) -> list[str]:
-        """The names of the features, without the members of families, such as `subst_f[X→Y]` and `left=c|f→e`."""
+        """The names of all features, without members of families such as `subst_f[X→Y]` and `left=c|f→e`."""
         return self._decoder.features
 
     @property
     def makes_trees(self) -> bool:
-        """Whether outputs have dependency trees."""
+        """Whether the outputs have dependency trees."""
         return self._features.trees
 
     @property
@@ -208,7 +208,7 @@ class Translator:
         return [self._chosen(one, one.hypotheses, kbest) for one in made] if mbr else made
 
     def _chosen(self, found: Translation, hypotheses: Sequence[Hypothesis], kbest: int) -> Translation:
-        """Return the translation by minimum Bayes risk: the hypotheses that the others agree with most."""
+        """Choose the translation by minimum Bayes risk: the hypothesis that the others agree with most."""
         # The precision of the paper. The default of ConsensusOptions was measured for `treeglot combine` alone.
         options = ConsensusOptions(scale=self.options.mbr_scale, precision=0.7)
         order = ranked([(one.text, one.score) for one in hypotheses[: self.options.mbr]], options)
@@ -218,14 +218,14 @@ class Translator:
     def reached(self, source: Source, target: Sequence[str]) -> list[tuple[tuple[int, int], tuple[int, int], str]]:
         """Find the largest parts of a target sentence that rules can produce from parts of a source sentence.
 
-        The parts do not overlap. Each has the half-open spans of both sides, and a label.
+        The parts do not overlap. Each consists of the half-open spans of both sides and a label.
         """
         return self._decoder.reached(source, list(target))
 
     def runners_up(self, of: Translation) -> list[Hypothesis | None]:
         """Find, for each step of the best derivation, the best derivation without the step's rule.
 
-        The result is None for local rules, and where the search kept no other derivation.
+        The entry of a step is None if its rule is local, or if the search kept no other derivation.
         """
         return self._decoder.runners_up(of)
 

@@ -15,7 +15,7 @@ Weights: TypeAlias = Mapping[str, float]
 
 
 def read_weights(path: PathLike) -> dict[str, float]:
-    """Read a file of weights: a name, blanks or tabs, and a number a line; lines that begin with # are comments.
+    """Read a file of weights. Each line has a name, blanks or tabs, and a number; lines that begin with # are comments.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "start.weights"

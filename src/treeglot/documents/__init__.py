@@ -1,4 +1,4 @@
-"""Translates documents: the text changes, and everything else stays. Models have these functions as methods."""
+"""Translates documents. The text changes, and everything else stays. Models have these functions as methods."""
 
 from __future__ import annotations
 

@@ -56,14 +56,14 @@ def translate_docx(model: Translates, data: bytes, threads: int = 1) -> bytes:
 
 @dataclass(eq=False)
 class _Format:
-    """The format of a run: the XML of its properties. Equal XML means equal formats."""
+    """The format of a run, as the XML of its properties. Two formats are equal if their XML is equal."""
 
     properties: Any  # an element, or None
     key: bytes
 
 
 class _Paragraph:
-    """The segments of a paragraph's text, and the items between them."""
+    """The segments of a paragraph, and the other items between them."""
 
     def __init__(self, node: Any) -> None:
         self.node = node
@@ -104,7 +104,7 @@ class _Paragraph:
                 self._add(Object(child))
 
     def _end_field(self) -> None:
-        """End a field. It is one object, whose text is the visible result."""
+        """End a field. A field is one object, and its visible result is its text."""
         if self.field:
             shown = "".join(t.text or "" for run in self.field for t in run.iter(f"{WORD}t"))
             self._add(Object(self.field, " ".join(shown.split())))
@@ -152,13 +152,13 @@ class _Paragraph:
 
 @dataclass(eq=False)
 class _Thing:
-    """A part of a run that is not text."""
+    """A part of a run that is not text, such as a picture."""
 
     run: Any
     child: Any
 
     def take(self) -> Any:
-        """Make a run of the same format that contains only this element."""
+        """Return a run with the same format that contains only this element."""
         made = self.run.makeelement(self.run.tag, nsmap=self.run.nsmap)
         properties = self.run.find(f"{WORD}rPr")
         if properties is not None:
@@ -168,7 +168,7 @@ class _Thing:
 
 
 def _write_items(paragraph: Any, items: list[Item]) -> None:
-    """Append items. An item between two runs has the format of the plainer one."""
+    """Append items to a paragraph. An item between two runs takes the format of the plainer one."""
     plain = _Format(None, b"")
     forms = [item.tag for item in items if isinstance(item, Begin) and isinstance(item.tag, _Format)]
     coming = iter(forms[1:])
@@ -195,7 +195,7 @@ def _write_items(paragraph: Any, items: list[Item]) -> None:
 
 
 def _write_element(opened: list[Any], item: Item) -> None:
-    """Open, close or append an item that is not text."""
+    """Open, close or append an item of a paragraph that is not text."""
     if isinstance(item, Begin):
         opened.append(_opened(opened[-1], item.tag))
     elif isinstance(item, End):
@@ -206,7 +206,7 @@ def _write_element(opened: list[Any], item: Item) -> None:
 
 
 def _opened(parent: Any, tag: Any) -> Any:
-    """Make a new element like another, with its properties (`sdt`)."""
+    """Return a new element like another one, with its properties (`sdt`)."""
     made = parent.makeelement(tag.tag, tag.attrib, nsmap=tag.nsmap)
     for child in tag:
         if local_name(child) in PROPERTIES:

@@ -1,4 +1,4 @@
-"""Files of documents, by their suffixes.
+"""Translates files of documents. The suffix of a file selects the format.
 
 .txt                    lines and blank lines stay
 .html .htm .xhtml       a page
@@ -95,7 +95,7 @@ def _text(model: Translates, data: bytes, threads: int) -> bytes:
 
 
 def _with_gaps(line: str) -> list[Item]:
-    """Make a segment of a line. Of several blanks, all but the first become one object."""
+    """Turn a line into a segment. Of several blanks in a row, all except the first become one object."""
     from treeglot.documents.inline import Object
 
     items: list[Item] = []
@@ -107,7 +107,7 @@ def _with_gaps(line: str) -> list[Item]:
 
 
 def _line(items: list[Item]) -> str:
-    """Return the text of a line without leading blanks."""
+    """Return the text of a line without its leading blanks."""
     from treeglot.documents.inline import Object
 
     out = ""
@@ -117,7 +117,7 @@ def _line(items: list[Item]) -> str:
 
 
 def _html(model: Translates, data: bytes, threads: int) -> bytes:
-    """Translate a page in the encoding that it names, or UTF-8. A UTF-8 byte order mark overrides the name."""
+    """Translate a page. Its encoding is the one that it names, or UTF-8; a UTF-8 byte order mark overrides the name."""
     from treeglot.documents.html import translate_html
 
     mark = data[: len(BOM_UTF8)] if data.startswith(BOM_UTF8) else b""
@@ -128,7 +128,7 @@ def _html(model: Translates, data: bytes, threads: int) -> bytes:
 
 
 def _encoding(name: str, data: bytes) -> str:
-    """Python's name for the encoding of a page. As in browsers, Latin-1 means Windows-1252."""
+    """Return Python's name for the encoding of a page. As in browsers, Latin-1 means Windows-1252."""
     try:
         known = codecs.lookup(name).name
         if known in _NOT_OF_PAGES:

@@ -54,7 +54,7 @@ def translate_html(model: Translates, text: str, *, threads: int = 1) -> str:
 
 @dataclass(eq=False)
 class _Tag:
-    """Markup as it is written, with the attributes in it that are text."""
+    """A tag as it is written, and the places of attributes that contain text."""
 
     raw: str
     name: str = ""
@@ -78,7 +78,7 @@ def _written(item: Item, made: dict[int, list[Item]]) -> str:
 
 
 class _Reader:
-    """Parts of a page: markup between blocks, and blocks of text as segments."""
+    """Splits a page into markup between blocks, and blocks of text as segments."""
 
     def __init__(self, text: str) -> None:
         self.source = text
@@ -101,7 +101,7 @@ class _Reader:
         self._break()
 
     def _take(self, token: Token, raw: str) -> None:
-        """Add a token to the block, or end the block."""
+        """Add a token to the current block, or end the block."""
         kind, name = token.kind, token.name
         if kind == "text":
             self._block.append(unescape(raw) if self._preformatted > 0 else _Flowing(unescape(raw)))
@@ -119,7 +119,7 @@ class _Reader:
             self._break(_tag(token, raw))
 
     def _last(self, number: int) -> int:
-        """Return the token that ends an element, or the last token."""
+        """Return the token that ends the current element, or the last token of the page."""
         name, depth = self.tokens[number].name, 0
         if name in _EMPTY:
             return number
@@ -132,7 +132,7 @@ class _Reader:
         return len(self.tokens) - 1
 
     def _object(self, name: str, raw: str) -> None:
-        """An untranslated element. Inline elements with text become words of their sentence; others separate blocks."""
+        """Take an untranslated element. An inline one with text is a word of its sentence; others separate blocks."""
         if name in SKIPPED or not (name in STAYS or name in INLINE or name in VOID):
             self._break(_Tag(raw, name))
             return
@@ -140,7 +140,7 @@ class _Reader:
         self._block.append(Object(_Tag(raw, name), shown if name not in ("svg", "math", "object") else ""))
 
     def _break(self, tag: _Tag | None = None) -> None:
-        """End a block. Elements that cross its borders split it."""
+        """End the current block. Elements that cross its border are split."""
         block, self._block = self._block, []
         block = _with_notes(block)
         partner = pairs(block, lambda begin, end: begin.tag.name == end.tag.name)
@@ -157,11 +157,14 @@ class _Reader:
 
 
 class _Flowing(str):
-    """Text with blanks for line ends."""
+    """Text in which line ends are replaced by blanks."""
 
 
 def _with_notes(block: list[Item]) -> list[Item]:
-    """Return the block with an object for each note at a word: `house<sup>1</sup>`. H<sub>2</sub>O is one word."""
+    """Return the block with an object for each note at a word (`house<sup>1</sup>`).
+
+    H<sub>2</sub>O becomes one word.
+    """
     if not any(isinstance(item, Begin) and item.tag.name in ("sub", "sup") for item in block):
         return block
     partner = pairs(block, lambda begin, end: begin.tag.name == end.tag.name)
@@ -185,7 +188,7 @@ def _with_notes(block: list[Item]) -> list[Item]:
 
 
 def _is_note(inner: list[Item], before: Item | None) -> bool:
-    """Return whether an element stands above or below the line at a word: with numbers, marks or one letter."""
+    """Return whether an element is a note: it stands above or below the line, and has numbers, marks or one letter."""
     text = "".join(item for item in inner if isinstance(item, str)).strip()
     at_word = before[-1:].isalnum() if isinstance(before, str) else isinstance(before, Object) and before.tag.formula
     name = inner[0].tag.name  # type: ignore[union-attr]
@@ -194,7 +197,7 @@ def _is_note(inner: list[Item], before: Item | None) -> bool:
 
 
 def _add_note(out: list[Item], inner: list[Item], rest: str) -> None:
-    """Append a note; letters after it, `rest`, or its place below the line make it a word with what is before it."""
+    """Append a note. If letters follow it (`rest`) or it stands below the line, it joins the word before it."""
     raw = "".join(escape(item, quote=False) if isinstance(item, str) else item.tag.raw for item in inner) + rest
     before = out[-1]
     if isinstance(before, str):
@@ -210,7 +213,7 @@ def _add_note(out: list[Item], inner: list[Item], rest: str) -> None:
 
 
 def _joined(segment: list[Item]) -> list[Item]:
-    """Return the segment with one blank for spaces between words; those around the block stay as they are."""
+    """Reduce spaces between words to one blank. Spaces around the block stay as they are."""
     texts = [place for place, item in enumerate(segment) if not isinstance(item, Begin | End)]
     out: list[Item] = []
     for place, item in enumerate(segment):
@@ -224,14 +227,14 @@ def _joined(segment: list[Item]) -> list[Item]:
 
 
 def _stays(token: Token) -> bool:
-    """Return whether nothing in an element is translated."""
+    """Return whether the content of an element is not translated."""
     given = {name: value for name, (value, _, _) in token.attributes.items()}
     kept = given.get("translate", "").lower() == "no" or "notranslate" in given.get("class", "").split()
     return kept or token.name in STAYS or token.name in SKIPPED
 
 
 def _tag(token: Token, raw: str) -> _Tag:
-    """Return a tag, with the places of the attributes that are text."""
+    """Create a tag from its text, with the places of attributes that contain text."""
     found = [value for name, value in token.attributes.items() if name in ATTRIBUTES and value[0].strip()]
     places = tuple((begin - token.begin, end - token.begin) for _, begin, end in found)
     return _Tag(raw, token.name, places, tuple([value] for value, _, _ in found))

@@ -1,4 +1,4 @@
-"""Splits HTML into tokens in one pass, in linear time for any text. Joined together, the tokens are the text."""
+"""Splits HTML into tokens in one pass, in linear time for any text. The tokens in a row are the whole text."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def html_tokens(text: str) -> Iterator[Token]:
 
 
 def _markup(text: str, at: int) -> Token | None:
-    """Return the markup that begins with the `<` here; None if that is text."""
+    """Return the markup that begins with the `<` at this place, or None if the `<` is text."""
     if text.startswith("<!--", at):
         return Token("comment", at, _after(text, "-->", at + len("<!")))  # <!--> is one, too
     for start, end, kind in (("<![CDATA[", "]]>", "cdata"), ("<!", ">", "other")):
@@ -92,6 +92,6 @@ def _markup(text: str, at: int) -> Token | None:
 
 
 def _after(text: str, mark: str, at: int) -> int:
-    """Return the end of the next `mark`, or of the text."""
+    """Return the place after the next `mark`, or the end of the text."""
     found = text.find(mark, at)
     return len(text) if found < 0 else found + len(mark)

@@ -1,4 +1,4 @@
-"""Text with inline elements, and their places in its translation.
+"""Translates text with inline elements, and places the elements in the translation.
 
 A segment is a list of items: text, the beginnings and ends of elements, and objects that stay as they are. Each word
 of a translation takes the elements of the source words that the derivation links it to.
@@ -38,7 +38,7 @@ class End:
 
 @dataclass(frozen=True, eq=False)
 class Object:
-    """An unchanged item. `text` is the word that stands for it in the sentence, or empty."""
+    """An item that is not translated. `text` is the word that represents it in the sentence, or empty."""
 
     tag: Any
     text: str = ""
@@ -71,22 +71,22 @@ def pairs(items: Sequence[Item], same: Callable[[Begin, End], bool]) -> dict[int
 
 
 class Translates(Protocol):
-    """A model that takes text."""
+    """The interface of a model that takes text."""
 
     @property
     def text(self) -> TextPipeline | None:
-        """The pipeline that reads and writes text."""
+        """The pipeline that converts text to words and back."""
         ...
 
     def translate_batch(
         self, sources: Any, kbest: int = ..., distinct: bool = ..., threads: int = ...
     ) -> list[Translation]:
-        """Return the translations of texts."""
+        """Translate texts, and return their translations in order."""
         ...
 
 
 def translate_segments(model: Translates, segments: Sequence[list[Item]], threads: int = 1) -> list[list[Item]]:
-    """Return the segments in the target language."""
+    """Translate segments with a model, and return the translated segments."""
     if model.text is None:
         raise UsageError("the model takes words, which no document has; expected one trained with --languages")
     flat = [_Flat.of(items) for items in segments]
@@ -111,7 +111,7 @@ class _Element:
 
 @dataclass
 class _Flat:
-    """A segment as text, its elements and objects with their places there; -1 is the element around all."""
+    """A segment as plain text, with the places of its elements and objects. The element -1 surrounds everything."""
 
     text: str = ""
     elements: list[_Element] = field(default_factory=list)
@@ -143,7 +143,7 @@ class _Flat:
 
     @property
     def protected(self) -> Protected:
-        """The text for the model, with its protected parts."""
+        """The text for the model, with the parts that must stay unchanged."""
         own = [place for _, _, place in self.objects if place[0] < place[1]]
         pages = set(addresses(self.text))
         free = [
@@ -155,12 +155,12 @@ class _Flat:
 
     @staticmethod
     def _is_free(begin: int, end: int, taken: Sequence[Place]) -> bool:
-        """Return whether a span overlaps none of the sorted places."""
+        """Return whether a span overlaps none of these places, which are sorted."""
         after = bisect_left(taken, (begin, begin))
         return not (after and taken[after - 1][1] > begin) and not (after < len(taken) and taken[after][0] < end)
 
     def path(self, element: int) -> list[int]:
-        """Return the enclosing elements, outermost first, and the element itself."""
+        """Return the elements around an element, outermost first, and the element itself."""
         out: list[int] = []
         while element >= 0:
             out.append(element)
@@ -168,7 +168,7 @@ class _Flat:
         return out[::-1]
 
     def common(self, left: int, right: int) -> int:
-        """Return the innermost element around both."""
+        """Return the innermost element that contains both elements."""
         shared = -1
         for a, b in zip(self.path(left), self.path(right), strict=False):
             if a != b:
@@ -189,7 +189,7 @@ class _Unit:
 
 
 def _units(flat: _Flat, translation: Translation) -> list[_Unit]:
-    """Return the translation in units, in order."""
+    """Split the translation into units, in order."""
     source, target = translation.source_tokens.spans, translation.target_tokens.spans
     elements = [flat.inner[begin] for begin, _ in source]
     links: list[list[int]] = [[] for _ in target]
@@ -231,7 +231,7 @@ def _units(flat: _Flat, translation: Translation) -> list[_Unit]:
 
 
 def _missing(flat: _Flat, units: Sequence[_Unit]) -> Iterator[int]:
-    """Yield the elements without units, inner ones first, because they include their parents."""
+    """Yield the elements that have no unit. Inner elements come first, because they include their parents."""
     used = {element for unit in units for element in flat.path(unit.element)}
     for number in range(len(flat.elements) - 1, -1, -1):
         if number not in used:
@@ -240,9 +240,9 @@ def _missing(flat: _Flat, units: Sequence[_Unit]) -> Iterator[int]:
 
 
 def _elements_of_words(flat: _Flat, elements: list[int], links: list[list[int]]) -> list[int]:
-    """Return the element of each target word of a sentence: that of most of its source words.
+    """Return the element of each target word: the one that contains most of its source words.
 
-    A word without links takes the elements around both neighbours.
+    A word without links belongs to the innermost element around both of its neighbours.
     """
     own = [Counter(elements[i] for i in linked).most_common(1)[0][0] if linked else None for linked in links]
     linked = [element for element in own if element is not None]
@@ -259,7 +259,7 @@ def _elements_of_words(flat: _Flat, elements: list[int], links: list[list[int]])
 
 
 def _make_whole(flat: _Flat, units: list[_Unit]) -> None:
-    """Reduce each element that may appear only once to one run of words, the longest."""
+    """Restrict each element that may appear only once to one run of words, its longest."""
     within: dict[int, list[int]] = defaultdict(list)
     for place, unit in enumerate(units):
         for element in flat.path(unit.element):
@@ -307,7 +307,7 @@ class _Anchors:
             self.after[i + 1] = last[i] + 1 if i in last else self.after[i]
 
     def put(self, unit: _Unit, at: int, before: list[list[_Unit]], space: bool = True) -> None:
-        """Put a unit before a target word. `at` is its position in the source, and the last place is the end."""
+        """Place a unit before a target word. `at` is the position of the unit in the source."""
         following = bisect_left(self.begins, at)
         glued = following > 0 and self.source[following - 1][1] == at
         touches = following < len(self.source) and self.begins[following] == at
@@ -324,7 +324,7 @@ class _Anchors:
 
 
 def _rendered(units: list[_Unit], flat: _Flat, text: str) -> Iterator[Item]:
-    """Order the items. An item between two words belongs to the innermost element around both."""
+    """Turn units into items. An item between two words belongs to the innermost element around both."""
     at = 0
     opened: list[int] = []
     for unit in units:

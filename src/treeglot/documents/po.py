@@ -19,7 +19,7 @@ MOST_PLURALS = 6  # that a language has: Arabic
 
 
 def translate_po(model: Translates, data: bytes, threads: int = 1) -> bytes:
-    """Return the file with a translation for each message."""
+    """Return the file with translations for the messages that have none."""
     polib = require("polib")
     try:
         file = polib.pofile(data.decode("utf-8-sig") + "\n")  # with a line's end it is no name of a file
@@ -50,7 +50,7 @@ def translate_po(model: Translates, data: bytes, threads: int = 1) -> bytes:
 
 
 def _plural_forms(rule: str) -> int:
-    """Return how many plural forms the header of a file names; 0 if it names none."""
+    """Return the number of plural forms that the header of a file declares, or 0."""
     found = _PLURALS.search(rule)
     if found is None:
         return 0
@@ -61,7 +61,7 @@ def _plural_forms(rule: str) -> int:
 
 
 def _items(text: str) -> list[Item]:
-    """Return a message as a segment. Placeholders stay unchanged, and closed tags follow their words."""
+    """Turn a message into a segment. Placeholders stay unchanged, and closed tags follow their words."""
     items: list[Item] = []
     at = 0
     for match in _PARTS.finditer(text):

@@ -1,4 +1,4 @@
-"""XLIFF 1.2 and 2: adds the missing targets."""
+"""Translates XLIFF files, versions 1.2 and 2: adds the targets that are missing."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def translate_xliff(model: Translates, data: bytes, threads: int = 1) -> bytes:
 
 
 def _child(unit: Any, *names: str) -> Any:
-    """Return the first child with the first matching name, or None."""
+    """Return the first child that has the first of these names for which there is one, or None."""
     return next((child for name in names for child in unit if local_name(child) == name), None)
 
 
 def _is_open(unit: Any) -> bool:
-    """Return whether a unit may be translated, and has no translation."""
+    """Return whether a unit may be translated and has no translation yet."""
     if _child(unit, "source") is None:
         return False
     for node in (unit, *unit.iterancestors()):
@@ -68,7 +68,7 @@ def _is_open(unit: Any) -> bool:
 
 
 def _segments(source: Any) -> list[Any]:
-    """Return the elements `<mrk mtype="seg">` of a source, whose texts are translated apart; itself if it has none."""
+    """Return the parts of a source that are translated separately (`<mrk mtype="seg">`), or the source itself."""
     found = [node for node in source.iter() if _is_segment(node)]
     outer = [node for node in found if not any(map(_is_segment, node.iterancestors()))]
     return outer or [source]
@@ -79,7 +79,7 @@ def _is_segment(node: Any) -> bool:
 
 
 def _fill_segments(target: Any, source: Any, made: dict[Any, list[Item]]) -> None:
-    """Copy the source into an empty target, with its segments translated; everything around them stays."""
+    """Fill an empty target with the content of the source. Segments are translated, and everything else is copied."""
     target.text = source.text
     for child in source:
         copied = copy.copy(child)
@@ -95,7 +95,7 @@ def _fill_segments(target: Any, source: Any, made: dict[Any, list[Item]]) -> Non
 
 
 def _items(node: Any) -> Iterator[Item]:
-    """Yield the items in an element."""
+    """Turn the content of an element into the items of a segment."""
     if node.text:
         yield node.text
     for child in node:
@@ -134,7 +134,7 @@ def _fill(target: Any, items: list[Item]) -> None:
 
 
 def _name_languages(root: Any, model: Translates, old: bool) -> None:
-    """Set the target language where the file does not name it."""
+    """Write the target language into a file that does not name it."""
     assert model.text is not None
     code = model.text.target.settings.language
     if not old:

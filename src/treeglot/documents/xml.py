@@ -8,7 +8,7 @@ from treeglot.documents.files import UnreadableError, require
 
 
 def parse_xml(data: bytes, name: str = "") -> Any:
-    """Parse a document with lxml. `name` is the name of a part in a larger file."""
+    """Parse a document with lxml. `name` identifies the document in messages."""
     etree = require("lxml.etree")
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     try:
@@ -22,7 +22,7 @@ def parse_xml(data: bytes, name: str = "") -> Any:
 
 
 def write_xml(tree: Any) -> bytes:
-    """Return the document as UTF-8."""
+    """Write a document as bytes in UTF-8."""
     etree = require("lxml.etree")
     alone = True if tree.docinfo.standalone else None
     return bytes(etree.tostring(tree, xml_declaration=True, encoding="UTF-8", standalone=alone))

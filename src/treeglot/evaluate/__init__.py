@@ -1,4 +1,4 @@
-"""Scores of translations, and significance of differences."""
+"""Scores translations, and tests whether differences are significant."""
 
 from treeglot.evaluate.metrics import Bleu, Chrf, Ter
 from treeglot.evaluate.significance import paired_bootstrap, sign_test

@@ -1,4 +1,4 @@
-"""Compares analyses of one text by several parsers: agreement, accuracy, and invalid trees (the s2d page)."""
+"""Compares several parsers' analyses of one text: agreement, accuracy, and invalid trees (the s2d page)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Accuracy", "Agreement", "DependencyComparison", "Trees", "compare_de
 
 @dataclass(frozen=True)
 class Agreement:
-    """The agreement of two analyses, over the sentences that both have parsed."""
+    """How far two analyses agree, over the sentences that both have parsed."""
 
     roots: float  # share of sentences with the same root words
     heads: float  # share of words with the same head; a missing head agrees with none
@@ -26,7 +26,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """The agreement of an analysis with gold trees."""
+    """How far an analysis agrees with gold trees."""
 
     correct: int
     given: int  # words that the analysis gives a head
@@ -45,7 +45,7 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Trees:
-    """The number of invalid trees by reason. A tree may have several reasons."""
+    """The numbers of invalid trees, by reason. A tree can have several reasons."""
 
     sentences: int
     unparsed: int  # without words, or without a head for any of them
@@ -57,7 +57,7 @@ class Trees:
 
 @dataclass(frozen=True)
 class DependencyComparison:
-    """The figures of tables 2 and 3 of the paper that follow from trees."""
+    """The result of a comparison: the figures of tables 2 and 3 of the s2d paper."""
 
     names: tuple[str, ...]
     agreement: Mapping[tuple[str, str], Agreement]  # each pair once, in the order of the names
@@ -72,7 +72,7 @@ class DependencyComparison:
 def compare_dependencies(
     analyses: Mapping[str, Sequence[Dependency]], gold: Sequence[Dependency] | None = None
 ) -> DependencyComparison:
-    """Compare analyses of the same sentences. `gold` contains trees of the first sentences, or of all.
+    """Compare analyses of the same sentences. `gold` contains the gold trees of all or only the first sentences.
 
     >>> one = [Dependency(["I", "see", "stars"], [1, -1, 1])]
     >>> other = [Dependency(["I", "see", "stars"], [1, -1, 0])]

@@ -1,4 +1,4 @@
-"""A comparison of dependencies as text, as JSON and as a self-contained page with heat maps."""
+"""Formats a comparison of dependencies as text, as JSON, and as a self-contained page with heat maps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ LIGHT, DARK = (0xF7, 0xFB, 0xFF), (0x08, 0x45, 0x94)
 
 
 def agreement_rows(found: DependencyComparison) -> list[list[str]]:
-    """Return the rows of table 2 in percent: the same roots above the diagonal, the same heads below it."""
+    """Return the rows of table 2, in percent.
+
+    Cells above the diagonal count equal roots, and those below equal heads.
+    """
     rows = [["roots \\ heads", *found.names]]
     for i, one in enumerate(found.names):
         row = [one]
@@ -63,7 +66,7 @@ def as_text(found: DependencyComparison) -> str:
 
 
 def as_json(found: DependencyComparison) -> str:
-    """Format all figures as JSON."""
+    """Return all figures of a comparison as JSON text."""
     data: dict[str, Any] = {
         "names": list(found.names),
         "agreement": [{"pair": list(pair), **dataclasses.asdict(both)} for pair, both in found.agreement.items()],

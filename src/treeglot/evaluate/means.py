@@ -1,4 +1,4 @@
-"""Means over several tunings, and tests of their differences.
+"""Computes means over several tunings, and tests their differences.
 
 A tuner draws random numbers, so a single tuning is not conclusive (Clark et al. 2011). The tests in this module
 resample both the sentences and the tunings.
@@ -43,7 +43,7 @@ class TuningScores:
 
     @property
     def mean(self) -> float:
-        """The mean of the scores."""
+        """The mean score over all tunings."""
         return float(np.mean(self.scores))
 
     @property
@@ -109,7 +109,7 @@ def compare_means(
 def _drawn_means(
     metric: Metric, counts: npt.NDArray[np.float64], rows: Sequence[Statistics], generator: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """Return the mean score of resampled tunings, for each row of counts."""
+    """Return the mean score of each resample. A row of `counts` tells how often each sentence was drawn."""
     scores = np.stack([metric.scores(counts @ np.asarray(one, dtype=np.float64)) for one in rows], axis=1)
     which = generator.integers(len(rows), size=scores.shape)
     means: npt.NDArray[np.float64] = np.take_along_axis(scores, which, axis=1).mean(axis=1)
@@ -168,7 +168,7 @@ def score_tunings(
 
 
 def _sign_tests(judge: Judge, baseline: Sequence[Statistics], system: Sequence[Statistics]) -> tuple[float, ...]:
-    """Return one test for each tuning of both; a system that was not tuned has one output for all."""
+    """Return one sign test for each tuning. A system without tuning has the same output in all of them."""
     number = max(len(baseline), len(system))
     pairs = ((baseline[i % len(baseline)], system[i % len(system)]) for i in range(number))
     return tuple(sign_test(judge.core, old, new).p for old, new in pairs)

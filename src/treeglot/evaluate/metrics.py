@@ -1,4 +1,4 @@
-"""BLEU, chrF and TER: statistics of sentences that add up, and the score of a sum.
+"""Metrics: BLEU, chrF and TER. They count statistics for each sentence, and score a sum of statistics.
 
 Scores that a user sees come from sacreBLEU (`treeglot.evaluate.report`). Tuning needs many scores, so the core counts
 the statistics of BLEU. sacreBLEU counts those of chrF and TER.
@@ -30,7 +30,7 @@ Smooth: TypeAlias = Literal["none", "exp", "add-one", "add-one-length"]
 
 @dataclass(frozen=True)
 class Metric(Options, ABC):
-    """A metric: it counts statistics of sentences, and scores their sum."""
+    """The interface of a metric: it counts statistics of sentences, and scores sums of statistics."""
 
     name: ClassVar[str]
     lowercase: bool = option(False, "compare without regard to case")
@@ -59,7 +59,7 @@ class Metric(Options, ABC):
         return self.prepare(references).statistics(translations)
 
     def score(self, statistics: npt.ArrayLike) -> float:
-        """Return the score of one row, or of the sum of many rows.
+        """Return the score of one row of statistics, or of the sum of many rows.
 
         >>> rows = Bleu().statistics(["the cat sat on it", "a dog"], [["the cat sat on a mat", "the dog"]])
         >>> round(Bleu().score(rows), 2)
@@ -69,7 +69,9 @@ class Metric(Options, ABC):
         return float(self.scores(rows if rows.ndim == 1 else rows.sum(axis=0))[0])
 
     def score_of_part(self, statistics: Statistics, part: npt.NDArray[np.bool_]) -> float:
-        """Return the score of some rows. Properties of the whole text, such as the length for BLEU, come from all rows.
+        """Return the score of some sentences.
+
+        Properties of the whole text, such as its length for BLEU, come from all rows.
 
         >>> rows = Bleu().statistics(["a b c d e", "f g h i"], [["a b c d e", "f g h i j k"]])
         >>> first = np.array([True, False])
@@ -79,7 +81,7 @@ class Metric(Options, ABC):
         return self.core.score_of_part(statistics[part].sum(axis=0), statistics.sum(axis=0))
 
     def scores(self, statistics: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return the score of every row.
+        """Return the score of every row of statistics.
 
         >>> bleu = Bleu(smooth="add-one")
         >>> bleu.scores(bleu.statistics(["the cat sat", "a dog"], [["the cat sat", "the dog"]])).round(2)
@@ -95,7 +97,8 @@ class Metric(Options, ABC):
 class Bleu(Metric):
     """BLEU (Papineni et al. 2002) of words separated by blanks, the same as sacreBLEU's with `tokenize="none"`.
 
-    The statistics of a sentence are its length, the reference's, the matches for n = 1, 2, …, the n-grams for each.
+    The statistics of a sentence are its length and the length of the reference. For n = 1, 2, …, they also contain the
+    number of matching n-grams and of all n-grams.
 
     There are three smoothings:
 
@@ -178,7 +181,7 @@ class Ter(Metric):
 
 
 class References(ABC):
-    """The references of a text, prepared once for a metric.
+    """The interface of prepared references: they count statistics of translations for a metric.
 
     >>> references = Bleu().prepare([["a b", "c d"]])
     >>> references.statistics(["a", "a b", "c"], sentences=[0, 0, 1])[:, :4]
@@ -191,12 +194,13 @@ class References(ABC):
 
     @abstractmethod
     def __len__(self) -> int:
-        """Return the number of sentences."""
+        """Return the number of sentences that have references."""
 
     @abstractmethod
     def statistics(self, translations: Sequence[str], sentences: npt.ArrayLike | None = None) -> Statistics:
-        """Count a row for each translation. `sentences` are the numbers of their sentences; the default is all in
-        order.
+        """Count a row for each translation.
+
+        `sentences` contains the numbers of the translated sentences. By default, these are all, in order.
         """
 
 
@@ -212,8 +216,9 @@ class BleuReferences(References):
         return self._core.sentences
 
     def statistics(self, translations: Sequence[str], sentences: npt.ArrayLike | None = None) -> Statistics:
-        """Count a row for each translation. `sentences` are the numbers of their sentences; the default is all in
-        order.
+        """Count a row for each translation.
+
+        `sentences` contains the numbers of the translated sentences. By default, these are all, in order.
         """
         numbers = np.arange(len(self)) if sentences is None else sentences
         rows = self._core.statistics(self._lines(translations), np.ascontiguousarray(numbers, dtype=np.uint32))
@@ -239,8 +244,9 @@ class SacreReferences(References):
         return len(self._references)
 
     def statistics(self, translations: Sequence[str], sentences: npt.ArrayLike | None = None) -> Statistics:
-        """Count a row for each translation. `sentences` are the numbers of their sentences; the default is all in
-        order.
+        """Count a row for each translation.
+
+        `sentences` contains the numbers of the translated sentences. By default, these are all, in order.
         """
         numbers = np.arange(len(self)) if sentences is None else np.asarray(sentences)
         chosen = [self._references[number] for number in numbers]

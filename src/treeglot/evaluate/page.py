@@ -1,4 +1,4 @@
-"""The report on systems as tables, and as a self-contained HTML page."""
+"""Formats the report on several systems: as tables, and as a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def page(reports: Sequence[SystemReport], references: Sequence[str], bootstrap: 
 
 
 def words_of(one: LengthBin) -> str:
-    """Describe the lengths in a bin."""
+    """Describe the range of lengths in a bin, in words."""
     return f"{one.shortest} and more" if one.longest is None else f"{one.shortest} to {one.longest}"
 
 

@@ -1,4 +1,4 @@
-"""The scores of systems for users: sacreBLEU's scores and signatures, with intervals and tests."""
+"""Scores systems for users, with sacreBLEU's scores and signatures, intervals and tests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MetricName: TypeAlias = Literal["bleu", "chrf", "ter"]
 
 @dataclass(frozen=True)
 class ReportOptions(Options):
-    """Options for scoring systems."""
+    """Options that define how systems are scored."""
 
     lowercase: bool = option(False, "compare without regard to case (TER always does)")
     length: Length = option("closest", "whose length BLEU's brevity penalty takes: the closest or shortest reference's")
@@ -37,7 +37,7 @@ class ReportOptions(Options):
     seed: int = option(SEED, "seed of the bootstrap", least=0, most=2**64 - 1)
 
     def __post_init__(self) -> None:
-        """Refuse a tokenizer that sacreBLEU does not have."""
+        """Refuse a tokenizer that sacreBLEU does not know."""
         super().__post_init__()
         from sacrebleu.metrics.bleu import BLEU
 
@@ -45,7 +45,7 @@ class ReportOptions(Options):
             raise UsageError(unknown("tokenizer", self.tokenize, BLEU.TOKENIZERS), ("tokenize",))
 
     def suited(self, references: Sequence[Sequence[str]]) -> ReportOptions:
-        """Replace the tokenizer `auto` by the one that suits the references."""
+        """If the tokenizer is `auto`, replace it by the one that suits the references."""
         if self.tokenize != AUTO:
             return self
         return replace(self, tokenize=suitable_tokenizer([line for lines in references for line in lines]))
@@ -72,7 +72,7 @@ class Score:
     against: Difference | None = None
 
     def as_object(self) -> dict[str, Any]:
-        """Return the score as JSON values."""
+        """Return the score as a JSON value."""
         found: dict[str, Any] = {
             "score": self.value,
             "signature": self.signature,
@@ -102,7 +102,7 @@ class LengthBin:
 
 @dataclass(frozen=True)
 class SystemReport:
-    """One system's scores."""
+    """The scores of one system in all metrics, and by sentence length."""
 
     system: str
     scores: tuple[Score, ...]
@@ -113,11 +113,11 @@ class SystemReport:
 
     @property
     def ratio(self) -> float | None:
-        """Words of the output per word of the references, or None if the references are empty."""
+        """The number of output words per reference word, or None if the references are empty."""
         return _ratio(self.words, self.reference_words)
 
     def as_object(self) -> dict[str, Any]:
-        """Return the report as JSON values."""
+        """Return the report as a JSON value."""
         return {
             "system": self.system,
             "scores": {one.name: one.as_object() for one in self.scores},
@@ -132,7 +132,7 @@ class SystemReport:
 
 
 class Compared(list[SystemReport]):
-    """The scores of systems, side by side; in a notebook a table."""
+    """The scores of several systems. In a notebook, they are shown as a table."""
 
     def _repr_html_(self) -> str:
         from treeglot.evaluate.page import scores_table
@@ -151,7 +151,8 @@ def score_systems(
 ) -> Compared:
     """Return the scores of systems by name, and test all systems against `baseline`.
 
-    Each system has one line per sentence. `bins` are the longest sentences of each group in the scores by length.
+    Each system has one output line per sentence. For scores by length, `bins` gives the length of the longest sentence
+    in each group.
 
     >>> systems = {"old": ["a b c d x"], "new": ["a b c d e"]}
     >>> old, new = score_systems(systems, [["a b c d e"]], baseline="old", metrics=["bleu"])
@@ -180,19 +181,19 @@ def score_systems(
 
 @dataclass(frozen=True)
 class Judge:
-    """A metric as sacreBLEU and Treeglot compute it."""
+    """A metric in two implementations: sacreBLEU's for scores, and Treeglot's for statistics."""
 
     name: str
     sacre: SacreMetric
     core: Metric
 
     def statistics(self, lines: Sequence[str]) -> Statistics:
-        """Count a row of statistics for each line, against the prepared references."""
+        """Count the statistics of each line against the prepared references, one row per line."""
         return np.array(self.sacre._extract_corpus_statistics(lines, None), dtype=np.float64)
 
 
 def judge_of(name: str, options: ReportOptions, references: Sequence[Sequence[str]]) -> Judge:
-    """Make the metric of this name, with its references prepared."""
+    """Create the judge for a metric by its name, with prepared references."""
     from sacrebleu.metrics.chrf import CHRF
     from sacrebleu.metrics.ter import TER
 
@@ -219,7 +220,7 @@ def _sacre_bleu(options: ReportOptions) -> SacreMetric:
             self.info["length"] = "shortest"
 
     class ShortestBLEU(BLEU):
-        """BLEU with the shortest reference length. sacreBLEU has only the closest."""
+        """BLEU that uses the length of the shortest reference. sacreBLEU itself has only the closest."""
 
         _SIGNATURE_TYPE = ShortestSignature
 

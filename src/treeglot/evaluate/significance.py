@@ -1,4 +1,4 @@
-"""Is one system better than another, or was it luck? Tests on the statistics of `treeglot.evaluate.metrics`."""
+"""Tests whether one system is better than another, or was only lucky. They use statistics of a metric."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SEED = 1
 
 
 class Interval(NamedTuple):
-    """The interval that contains `level` of all samples."""
+    """An interval that contains a share `level` of all samples."""
 
     low: float
     high: float
@@ -30,7 +30,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """The result of paired bootstrap resampling (Koehn 2004)."""
+    """The result of a paired bootstrap test (Koehn 2004)."""
 
     wins: int  # samples on which the system is better than the baseline
     losses: int
@@ -42,7 +42,7 @@ class Bootstrap:
 
     @property
     def samples(self) -> int:
-        """The number of samples."""
+        """The number of resampled test sets."""
         return self.wins + self.losses + self.ties
 
     def _repr_html_(self) -> str:
@@ -55,10 +55,10 @@ class Bootstrap:
 
 
 def sign_test(metric: Metric, baseline: Statistics, system: Statistics) -> SignTest:
-    """Return the sign test of Collins et al. (2005), two-sided.
+    """Return the result of the two-sided sign test of Collins et al. (2005).
 
-    Put the system's translation of one sentence into the baseline's output. The sentence counts as better (worse) if
-    the corpus score rises (falls).
+    For each sentence, the test puts the system's translation into the baseline's output. The sentence counts as better
+    (worse) if the corpus score rises (falls).
 
     >>> from treeglot.evaluate import Bleu
     >>> bleu = Bleu()
@@ -81,7 +81,7 @@ def paired_bootstrap(
     seed: int = SEED,
     level: float = 0.95,
 ) -> Bootstrap:
-    """Paired bootstrap resampling (Koehn 2004): both systems' scores on test sets resampled with replacement.
+    """Test two systems by paired bootstrap resampling (Koehn 2004): score both on resampled test sets.
 
     The same seed gives the same samples on every machine. Intervals are percentiles.
 
@@ -115,7 +115,7 @@ def paired_bootstrap(
 
 
 def two_sided(misses: int, samples: int) -> float:
-    """Return the p-value if the better system was not better on `misses` samples.
+    """Return the two-sided p-value. `misses` is the number of samples on which the better system was not better.
 
     It is never 0, because samples are finite.
 
@@ -126,7 +126,7 @@ def two_sided(misses: int, samples: int) -> float:
 
 
 def interval_of(scores: npt.NDArray[np.float64], level: float) -> Interval:
-    """Return the percentiles that enclose `level` of the scores."""
+    """Return the percentiles that enclose a share `level` of the scores."""
     outside = (1 - level) / 2
     low, high = np.quantile(scores, [outside, 1 - outside])
     return Interval(float(low), float(high), level)

@@ -1,4 +1,4 @@
-"""Chooses sacreBLEU's tokenizer for a text: none if it is tokenised already."""
+"""Chooses sacreBLEU's tokenizer for a text. A text that is already tokenised needs none."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def looks_tokenised(lines: Sequence[str]) -> bool:
 
 
 def _marks(lines: Sequence[str]) -> tuple[int, int]:
-    """Count the attached and the separate punctuation marks."""
+    """Count the punctuation marks that are attached to words, and those that stand alone."""
     ends = [word for line in lines[:_LOOKED_AT] for word in line.split() if word[-1] in _MARKS]
     return sum(len(word) > 1 and word[0] not in _MARKS for word in ends), sum(len(word) == 1 for word in ends)
 

@@ -1,4 +1,4 @@
-"""Experiments: steps with keys, recipes and reports."""
+"""Experiments: recipes, the steps that they consist of, and reports."""
 
 from treeglot.experiment.pipeline import Pipeline
 from treeglot.experiment.recipe import load_recipe

@@ -58,7 +58,7 @@ def publish_cards(pipeline: Pipeline, done: Sequence[Planned], recipe: Recipe, t
 
 
 def _is_current(path: Path, made_of: Mapping[str, Any], scoring: Mapping[str, Any]) -> bool:
-    """Return whether a complete card of the same steps and scores exists."""
+    """Return whether the folder already has a complete card of the same steps and scores."""
     try:
         card = read_json(path)
     except (OSError, FormatError):
@@ -72,7 +72,10 @@ def _is_current(path: Path, made_of: Mapping[str, Any], scoring: Mapping[str, An
 
 
 def model_files(work: PathLike, system: str) -> list[str]:
-    """Return the visible files of a system's model, by their paths in the folder of the experiment."""
+    """Return the files of a system's model, by their paths in the folder of the experiment.
+
+    Hidden files are left out.
+    """
     model = f"{MODELS}/{system}"
     names = [name for name in files_in(within(work, model)) if name != FILES]
     return [f"{model}/{name}" for name in names if not name.rpartition("/")[2].startswith(".")]
@@ -90,7 +93,7 @@ def card_digest(card: Mapping[str, Any]) -> str:
 
 
 def _made_of(work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: System) -> dict[str, Any]:
-    """Describe what a system depends on, without reading its large files."""
+    """Describe what a system is made of, without reading its large files."""
     ends = [f"train {system.name}", *(step for steps in _translations(recipe, system).values() for step in steps)]
     behind = _behind(plan, ends)
     return {
@@ -106,7 +109,7 @@ def _made_of(work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: Sy
 
 
 def _results(work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: System) -> dict[str, Any]:
-    """Return the files of a system, its weights and its scores."""
+    """Return the files of a system, its tuned weights and its scores."""
     model = work / MODELS / system.name
     tunings = [f"tune {system.name}{ending}" for ending in recipe.tunings(system)]
     tuned = [plan[name].folder / "best.weights" for name in tunings if name in plan]
@@ -121,13 +124,13 @@ def _results(work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: Sy
 
 
 def _translations(recipe: Recipe, system: System) -> dict[str, list[str]]:
-    """Return the steps that translate each test set, one for each tuning."""
+    """Return the steps that translate each test set, one step for each tuning."""
     endings = recipe.tunings(system)
     return {test: [f"translate {system.name} {test}{ending}" for ending in endings] for test in recipe.test}
 
 
 def _behind(plan: Mapping[str, Planned], ends: Iterable[str]) -> list[str]:
-    """Return these steps and all that they depend on, in the order of the plan."""
+    """Return the given steps and all steps that they depend on, in the order of the plan."""
     found: set[str] = set()
     waiting = list(ends)
     while waiting:
@@ -193,5 +196,5 @@ def _name(work: Path, path: Path) -> str:
 
 
 def _data_name(work: Path, path: Path) -> str:
-    """Return a path from the folder of the experiment, so that both can move together."""
+    """Return a path relative to the folder of the experiment, so that both can be moved together."""
     return Path(os.path.relpath(path.resolve(), work.resolve())).as_posix()

@@ -1,4 +1,4 @@
-"""Checks before any work that files fit together: the same number of sentences, and the same words."""
+"""Checks that the files of a corpus fit together: the same number of sentences, and the same words."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ END = object()  # of a file that is shorter than others
 
 
 def check_step(name: str, files: Mapping[str, Path], words: Collection[str], *, refuse: bool = True) -> Step:
-    """Return a step that compares `files`, by their roles in a corpus, with their source sentences.
+    """Return a step that compares files with their source sentences. `files` maps roles in a corpus to files.
 
     All files must have the same number of sentences. The parses named in `words` must have the words of the text.
-    Different words are an error or, without `refuse`, a warning that counts them. The check is a step, so it runs once
-    for unchanged files and for all systems. It runs before words are aligned or parsers are trained. So it reads each
-    new file once more than training does.
+    Different words are an error or, without `refuse`, a warning that counts them. Because the check is a step, it runs
+    only once for unchanged files, for all systems together. It runs before words are aligned or parsers are trained, so
+    each new file is read twice.
     """
     settings: dict[str, Any] = {"words": sorted(words), "refuse": refuse}
     return Step(f"check {name}", partial(_check, list(files), **settings), files, settings)
@@ -66,7 +66,7 @@ def _check(names: list[str], task: Task, words: Collection[str], refuse: bool) -
 
 @dataclass
 class _Seen:
-    """Counts of one file, and the first problem found in it."""
+    """The counts of one file, and the first problem that was found in it."""
 
     records: int = 0
     unparsed: int = 0  # parses without words
@@ -75,14 +75,14 @@ class _Seen:
     bad_link: FormatError | None = None
 
     def counts(self, parsed: bool, compared: bool) -> dict[str, int]:
-        """Return the counts for the step's result."""
+        """Return the counts for the result of the step."""
         out = {"records": self.records}
         out |= {"unparsed": self.unparsed} if parsed else {}
         return out | ({"different": self.different} if compared else {})
 
 
 def _read(files: Mapping[str, Path], words: Collection[str]) -> dict[str, _Seen]:
-    """Read all files once, side by side. The parses named in `words` are compared with their texts."""
+    """Read all files side by side, and compare the parses named in `words` with their texts."""
     strict = "target" in files  # training data only: one bad line to translate must not end a run
     found = {name: _Seen() for name in files}
     for row in zip_longest(*(_values(name, path, strict) for name, path in files.items()), fillvalue=END):
@@ -110,7 +110,7 @@ def _read(files: Mapping[str, Path], words: Collection[str]) -> dict[str, _Seen]
 
 
 def _values(name: str, path: Path, strict: bool) -> Iterable[Any]:
-    """Return the values of a file, by its role in the corpus: one for each sentence."""
+    """Yield the values of a file, one for each sentence. The role of the file determines their type."""
     if _is_links(name):
         return read(path, "pharaoh")
     if name.startswith("reference "):

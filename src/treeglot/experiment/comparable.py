@@ -1,4 +1,4 @@
-"""Checks whether two systems can be compared: they need the same tuner, smoothing and additional features.
+"""Checks whether two systems can be compared: tuner, smoothing and additional features must be equal.
 
 If a system differs in one of these, its gain may come from this difference instead of its rules.
 """
@@ -15,7 +15,7 @@ from treeglot.tune import METHODS
 
 
 def conditions(recipe: Recipe, system: System) -> dict[str, Any]:
-    """Return the conditions of a system by name: everything besides its model that affects scores."""
+    """Return what affects the scores of a system besides its model, by name."""
     tune = recipe.tuner(system)
     chosen = resolved(find_kind(system.kind).options, system.options)
     table = chosen.get("compile", {})
@@ -38,7 +38,7 @@ def conditions(recipe: Recipe, system: System) -> dict[str, Any]:
 
 
 def unlike(recipe: Recipe, system: System) -> list[str]:
-    """Describe how a system's conditions differ from those of the baseline. Empty if the two can be compared."""
+    """Describe how a system's conditions differ from those of the baseline. The result is empty if they are equal."""
     baseline = next(one for one in recipe.system if one.name == (recipe.baseline or recipe.system[0].name))
     here, there = conditions(recipe, system), conditions(recipe, baseline)
     if here["tuner"] != there["tuner"]:  # its options differ of necessity

@@ -1,4 +1,4 @@
-"""Runs steps of a recipe in shards on a cluster. They produce the same bytes as on one machine."""
+"""Runs steps of a recipe in shards on a cluster, with the same bytes as on one machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def parse_elsewhere(parser: GrammarParser, engine: Engine, task: Task) -> list[ParseForest]:
-    """Parse a task's sentences on the machines of an engine. `parser` counts what they report."""
+    """Parse the sentences of a task on the machines of an engine. `parser` adds up what the machines report."""
     from treeglot.base.shards import RECORDS, in_shards, shards_of, state_of
     from treeglot.parse.job import ParseShard
     from treeglot.syntax import read
@@ -36,7 +36,7 @@ def parse_elsewhere(parser: GrammarParser, engine: Engine, task: Task) -> list[P
 
 
 def decode_elsewhere(like: DecoderTranslator, engine: Engine, task: Task) -> RemoteTranslator:
-    """Return a translator of a task's model that decodes on the machines of an engine."""
+    """Return a translator that decodes with a task's model on the machines of an engine."""
     from treeglot.tune.elsewhere import RemoteTranslator
 
     model = task.inputs["model"].resolve()
@@ -44,7 +44,7 @@ def decode_elsewhere(like: DecoderTranslator, engine: Engine, task: Task) -> Rem
 
 
 def _open_translator(folder: Path) -> Translator:
-    """Return the translator of a model, on any machine that sees its folder."""
+    """Open the translator of a model, on any machine that sees the model's folder."""
     from treeglot.models import load
 
     return load(folder).translator

@@ -1,4 +1,4 @@
-"""Making the result of one step, in any process."""
+"""Makes the result of one step, in any process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from treeglot.experiment.step import FINISHED, Identity, Input, Means, Output, S
 
 @dataclass(frozen=True)
 class Making:
-    """What making a step takes: its key's parts, the folder to write to, and the folders of earlier steps."""
+    """All that is needed to make a step: its identity, the folder to write to, and the folders of earlier steps."""
 
     step: Step
     identity: Identity
@@ -26,14 +26,17 @@ class Making:
 
 
 class Digests:
-    """Digests of files. A file whose size and times have not changed is read only once."""
+    """Computes digests of files. A file is read again only if its size or its times have changed."""
 
     def __init__(self) -> None:
-        """Start without digests."""
+        """Create the cache without any digest."""
         self.known: dict[tuple[Path, int, int, int], str] = {}
 
     def of(self, name: str, given: Input, keys: Mapping[str, str], step: Step) -> str:
-        """Return the digest of an input for keys: of a file's content, or the key of the step that made it."""
+        """Return the digest of an input for keys.
+
+        For a file, it covers the content; for a step, it is the step's key.
+        """
         if isinstance(given, Output):
             return f"{keys[given.step]}/{given.name}"
         if is_remote(given):
@@ -51,7 +54,7 @@ class Digests:
 
 
 def make(making: Making, report: Callable[[str], None], digests: Digests | None = None) -> dict[str, float]:
-    """Make the complete result of a step in its folder. Return what was measured."""
+    """Make the result of a step in its folder, and return the measurements."""
     step, identity, means = making.step, making.identity, making.means
     digests = digests or Digests()
     began, cpu, peak = time.monotonic(), time.process_time(), PeakMemory()

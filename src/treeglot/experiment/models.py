@@ -18,7 +18,7 @@ MADE = "made.txt"  # the keys of the steps that a model is made of
 def publish_models(work: Path, done: Sequence[Planned], systems: Iterable[str]) -> list[Path]:
     """Publish the trained model of each system, with its tuned weights, in the folder of its name.
 
-    An existing model of the same steps is kept. Files are links to those of the steps.
+    If the folder already contains a model of the same steps, it stays. The files are links to the files of the steps.
     """
     plan = {planned.step.name: planned for planned in done}
     out = []

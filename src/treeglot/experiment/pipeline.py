@@ -32,7 +32,7 @@ TIMINGS = "timings.json"  # the cost of each step; a separate file, so all other
 
 @dataclass(frozen=True)
 class Planned:
-    """A step with its key."""
+    """A step with its key, and what will happen to it in a run."""
 
     step: Step
     identity: Identity
@@ -42,7 +42,7 @@ class Planned:
 
     @property
     def key(self) -> str:
-        """The step's key."""
+        """The key of the step, which names its folder."""
         return self.identity.key
 
 
@@ -50,10 +50,10 @@ class Watcher:
     """Receives the events of a run. A display overrides the methods that it needs."""
 
     def planned(self, plan: Sequence[Planned]) -> None:
-        """Called when the run begins."""
+        """Called at the beginning of a run, with all steps."""
 
     def started(self, planned: Planned) -> None:
-        """Called when a step begins."""
+        """Called when a step begins to run."""
 
     def said(self, planned: Planned, line: str) -> None:
         """Called when a step reports its progress."""
@@ -63,10 +63,10 @@ class Watcher:
 
 
 class Pipeline:
-    """The steps of an experiment and the folder of their results."""
+    """The steps of an experiment, and the folder that contains their results."""
 
     def __init__(self, steps: Sequence[Step], folder: PathLike) -> None:
-        """Refuse steps with the same name, and a step that uses a later step."""
+        """Create a pipeline. Two steps with the same name, or a step that uses a later one, are refused."""
         self.steps = steps
         self.folder = Path(folder)
         self._is_locked = False  # by this
@@ -81,7 +81,7 @@ class Pipeline:
             names.add(step.name)
 
     def plan(self) -> list[Planned]:
-        """Return the plan of a run, step by step. A missing file is an error."""
+        """Return what a run would do, step by step. A missing file is an error."""
         keys: dict[str, str] = {}
         out = []
         for step in self.steps:
@@ -113,10 +113,13 @@ class Pipeline:
         engine: Engine | None = None,
         jobs: int = 1,
     ) -> list[Planned]:
-        """Run the missing steps. The same steps and files produce the same bytes, also after interruptions.
+        """Run the steps whose results are missing.
 
-        With `jobs` above 1, so many steps run at once, each in a process of its own. They share threads and memory.
-        With an `engine`, its machines parse, count n-grams, extract and score rules, and decode for tuning.
+        The same steps and files produce the same bytes, even after interruptions.
+
+        `jobs` is the number of steps that can run at once. Above 1, each runs in its own process, and they share
+        threads and memory. With an `engine`, its machines parse, count n-grams, extract and score rules, and decode for
+        tuning.
         """
         if jobs > 1 and engine is not None:
             raise UsageError(f"jobs is {jobs} with an engine; expected 1, because an engine runs one step at a time")
@@ -154,7 +157,7 @@ class Pipeline:
         watcher: Watcher,
         lock: IO[str],
     ) -> None:
-        """Run steps in processes, each as soon as its inputs are there and a place is free."""
+        """Run steps in separate processes. Each starts as soon as its inputs exist and a process is free."""
         steps = {planned.step.name: planned for planned in plan}
         waiting = {name: planned for name, planned in steps.items() if not planned.done}
         began: dict[str, float] = {}
@@ -185,7 +188,10 @@ class Pipeline:
 
     @contextmanager
     def _folder(self, planned: Planned) -> Iterator[Path]:
-        """Open the folder of a step that is being made. After an error, only a step that resumes keeps its folder."""
+        """Create the folder in which a step is made.
+
+        If the step fails, the folder is kept only if the step can resume.
+        """
         step, part = planned.step, self._part(planned)
         if not step.resumes:
             shutil.rmtree(part, ignore_errors=True)
@@ -206,13 +212,13 @@ class Pipeline:
                 os.close(held)
 
     def _finish(self, planned: Planned) -> None:
-        """Give the complete folder of a step its name."""
+        """Rename the complete folder of a step to its final name."""
         shutil.rmtree(planned.folder, ignore_errors=True)  # a damaged one, without its step.json
         self._part(planned).rename(planned.folder)
         _sync(self.folder)
 
     def timings(self) -> dict[str, dict[str, float]]:
-        """Return the measurements of each step by key: wall time and CPU time in seconds, and figures of the step."""
+        """Return measurements by step key: wall time and CPU time in seconds, and the step's own figures."""
         try:
             return read_json(self.folder / TIMINGS)
         except (OSError, FormatError):  # nothing depends on them
@@ -227,7 +233,7 @@ class Pipeline:
         return self.folder / f".{planned.folder.name}{PART}"
 
     def _clean(self, plan: Sequence[Planned]) -> None:
-        """Remove leftovers of killed runs, except those that a step of this plan continues."""
+        """Remove what killed runs left behind, except results that a step of this plan can continue."""
         unfinished = [planned for planned in plan if not planned.done]
         kept = {self._part(planned) for planned in unfinished if planned.step.resumes}
         for beside in (parts_folder, network_state):  # rules that an engine counted, and networks in training

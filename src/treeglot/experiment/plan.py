@@ -1,8 +1,9 @@
 """Estimates the cost of a model: time, memory and disk of each step, from measured rates.
 
-`rates.json` has the measurements with their sources. The time and disk of a step are in proportion to its words.
-Between two measured sizes of a text, the rate is interpolated. Beyond the largest size, the rate stays the same. Memory
-has a part that does not grow, so it lies on straight lines through the measured sizes.
+`rates.json` contains the measurements and their sources. The time and disk space of a step are proportional to the
+number of words, at a rate that is interpolated between two measured sizes. Beyond the largest size, the rate stays the
+same. A part of the memory does not grow, so memory is interpolated and continued on straight lines through the measured
+sizes.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Step:
-    """A step on the way to a model, with its measurements. Those of one text are adjacent, with the smallest first."""
+    """A step on the way to a model, with its measurements. Those of one text are adjacent, smallest first."""
 
     name: str
     does: str
@@ -48,7 +49,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The cost of a step: the smallest and largest value over the measured texts."""
+    """The estimated cost of a step: the smallest and largest value over the measured texts."""
 
     step: str
     does: str
@@ -61,7 +62,7 @@ class Estimate:
 
 
 def read_rates() -> tuple[Step, ...]:
-    """Return the steps of `rates.json`."""
+    """Read the measured steps from `rates.json`."""
     data = json.loads(files("treeglot.experiment").joinpath("rates.json").read_text(encoding="utf-8"))
     return tuple(
         Step(**{**step, "points": tuple(Point(**point) for point in step["points"])}) for step in data["steps"]
@@ -69,7 +70,7 @@ def read_rates() -> tuple[Step, ...]:
 
 
 def parse_count(text: str) -> int:
-    """Return the number that `text` stands for: digits, optionally with K, M or G (thousands, millions, billions).
+    """Parse a count: digits, optionally followed by K, M or G (thousands, millions, billions).
 
     >>> parse_count("10M"), parse_count("2.5k"), parse_count("50,707")
     (10000000, 2500, 50707)
@@ -130,7 +131,7 @@ def _length(point: Point) -> float:
 
 
 def _between(place: float, places: Sequence[float], values: Sequence[float]) -> float:
-    """Return the value at a place, on straight lines between known places. Beyond them, it is the nearest value.
+    """Interpolate a value linearly between known places. Beyond them, return the nearest known value.
 
     >>> [_between(place, [10.0, 20.0], [1.0, 3.0]) for place in (5, 10, 15, 40)]
     [1.0, 1.0, 2.0, 3.0]
@@ -143,7 +144,7 @@ def _between(place: float, places: Sequence[float], values: Sequence[float]) -> 
 
 
 def _on_line(place: float, points: Sequence[tuple[float, float]]) -> float:
-    """Return the value at a place, on straight lines between points. The first and the last line continue.
+    """Interpolate a value linearly between points. Beyond them, continue the first or the last line.
 
     >>> [_on_line(place, [(10, 1.0), (20, 3.0), (30, 4.0)]) for place in (15, 25, 40)]
     [2.0, 3.5, 5.0]
@@ -154,7 +155,7 @@ def _on_line(place: float, points: Sequence[tuple[float, float]]) -> float:
 
 
 def total(estimates: Sequence[Estimate]) -> Estimate:
-    """Return the total of the counted steps. Times and disk add up, and memory is the maximum."""
+    """Add up the costs of the steps that count. The memory of the total is the maximum of the steps."""
     own = [each for each in estimates if each.summed]
 
     def sums(name: str) -> tuple[float, float]:
@@ -167,7 +168,7 @@ def total(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def rows(estimates: Sequence[Estimate]) -> list[list[str]]:
-    """Return the costs as a table with a heading."""
+    """Return the costs as rows of a table, with a heading."""
     out = [["step", "CPU", "memory", "disk", "rates"]]
     for each in [*estimates, total(estimates)]:
         status = "measured" if each.beyond <= 1 else f"extrapolated: {shown(each.beyond)} times the measured words"
@@ -182,7 +183,7 @@ def _range(values: tuple[float, float], show: Callable[[float], str]) -> str:
 
 
 def shown(number: float) -> str:
-    """Return a number with two significant digits.
+    """Format a number with two significant digits.
 
     >>> shown(0.034), shown(1.26), shown(456.0)
     ('0.034', '1.3', '460')
@@ -192,7 +193,7 @@ def shown(number: float) -> str:
 
 
 def time_of(seconds: float) -> str:
-    """Format seconds for people.
+    """Format a number of seconds for people.
 
     >>> time_of(42.0), time_of(600.0), time_of(9000.0)
     ('42 s', '10 min', '2.5 h')
@@ -204,7 +205,7 @@ def time_of(seconds: float) -> str:
 
 
 def size_of(megabytes: float) -> str:
-    """Format megabytes for people.
+    """Format a number of megabytes for people.
 
     >>> size_of(44.0), size_of(1750.0), size_of(2_600_000.0)
     ('44 MB', '1.8 GB', '2.6 TB')

@@ -1,4 +1,4 @@
-"""Recipes: TOML files with a corpus, its preparation, and the systems to compare."""
+"""Recipes are TOML files that name a corpus, how to prepare it, and the systems to compare."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from treeglot.tune import LoopOptions
 
 @dataclass(frozen=True, kw_only=True)
 class TestSet(SourceFiles):
-    """Sentences to be translated, and their references."""
+    """A test set: sentences to translate, and their references."""
 
     __test__ = False  # no test of pytest's
 
@@ -58,7 +58,7 @@ class TestSet(SourceFiles):
 
 @dataclass(frozen=True)
 class AlignSettings(Options):
-    """How words are aligned."""
+    """Settings of a recipe for aligning words."""
 
     method: str = option(DEFAULT, "sampler, hmm or eflomal")
     symmetrization: str = option("grow-diag-final-and", "how the two directions become one")
@@ -71,7 +71,7 @@ class AlignSettings(Options):
     )
 
     def __post_init__(self) -> None:
-        """Refuse an unknown symmetrisation."""
+        """Refuse the name of an unknown symmetrisation."""
         super().__post_init__()
         if self.symmetrization not in SYMMETRIZATIONS:
             raise UsageError(unknown("symmetrisation", self.symmetrization, SYMMETRIZATIONS), ("symmetrization",))
@@ -79,7 +79,7 @@ class AlignSettings(Options):
 
 @dataclass(frozen=True)
 class ParserSettings(Options):
-    """A parser of one language, for parses that the corpus and the tests lack."""
+    """Settings for a parser of one language. It makes the parses that the corpus and the test sets lack."""
 
     trees: Path | None = option(None, "the treebank that it is trained on")
     grammar: Path | None = option(None, "instead of a treebank: the folder of a grammar, trained here or Berkeley's")
@@ -89,7 +89,7 @@ class ParserSettings(Options):
     signature: Literal["english", "german", "chinese"] = option("chinese", "how unknown words are put into classes")
 
     def __post_init__(self) -> None:
-        """Refuse a parser without a source, or with two."""
+        """Refuse settings that name no parser, or two."""
         super().__post_init__()
         if sum(map(bool, (self.trees, self.grammar, self.adapter))) != 1:
             raise UsageError("expected one of trees, grammar and adapter")
@@ -101,14 +101,14 @@ class ParserSettings(Options):
 
 @dataclass(frozen=True)
 class LmSettings(Options):
-    """The n-gram models that all systems use."""
+    """Settings for the n-gram models that all systems use."""
 
     order: int = option(5, "words in the longest n-grams", least=1, most=HIGHEST_ORDER)
     text: Path | None = option(None, "what it is trained on; default: the target sentences")
     more: dict[str, Path] = option({}, "texts of further models by name; the features are lm_NAME")
 
     def __post_init__(self) -> None:
-        """Refuse names that cannot be features."""
+        """Refuse names of models that cannot be part of a feature's name."""
         super().__post_init__()
         try:
             check_lm_names(self.more)
@@ -118,7 +118,7 @@ class LmSettings(Options):
 
 @dataclass(frozen=True)
 class TuneSettings(LoopOptions):
-    """How weights are tuned."""
+    """Settings of a recipe for tuning the weights."""
 
     method: Literal["mert", "mira", "pro", "none"] = option("mert", "how weights are found")
     options: dict[str, Any] = option({}, "options of the method")
@@ -126,7 +126,7 @@ class TuneSettings(LoopOptions):
 
 @dataclass(frozen=True)
 class System(Options):
-    """One system of a recipe."""
+    """One system of a recipe: a kind of model with its options."""
 
     name: str = required("its name in tables and folders")
     kind: str = required("the kind of model, such as hiero")
@@ -144,7 +144,7 @@ class System(Options):
 
 @dataclass(frozen=True)
 class CombinedSystems(Options):
-    """Several systems of a recipe, combined by the consensus of their k-best lists (`treeglot combine`)."""
+    """A combination of systems: it chooses the texts that their k-best lists agree on (`treeglot combine`)."""
 
     name: str = required("its name in tables and folders")
     systems: tuple[str, ...] = required("the names of the combined systems, two or more")
@@ -152,7 +152,7 @@ class CombinedSystems(Options):
     options: ConsensusOptions = option(ConsensusOptions(), "options of the consensus (docs/decoding.md)")
 
     def __post_init__(self) -> None:
-        """Refuse a single system, and a system that is named twice."""
+        """Refuse a combination of one system, or one that names a system twice."""
         super().__post_init__()
         if len(self.systems) < 2:
             raise UsageError(f"systems has {len(self.systems)}; expected two systems or more", ("systems",))
@@ -163,7 +163,7 @@ class CombinedSystems(Options):
 
 @dataclass(frozen=True)
 class Recipe(Options):
-    """An experiment."""
+    """The whole content of a recipe."""
 
     corpus: Corpus = required("the training corpus")
     system: tuple[System, ...] = required("the systems")
@@ -184,7 +184,7 @@ class Recipe(Options):
     combination: tuple[CombinedSystems, ...] = option((), "systems that are also combined")
 
     def __post_init__(self) -> None:
-        """Refuse a corpus without text, duplicate names, and a baseline that is not a system."""
+        """Refuse a corpus without text, duplicate names, and a baseline that names no system."""
         super().__post_init__()
         for place, seed in enumerate(self.seeds):
             if not 0 <= seed <= MOST_SEED or seed in self.seeds[:place]:
@@ -222,7 +222,7 @@ class Recipe(Options):
                 raise UsageError(f"there is no [dev] to tune {tuned[0]!r} on; expected one, or tune method 'none'")
 
     def _check_combinations(self, names: Sequence[str]) -> None:
-        """Refuse combinations of unknown systems, and of text that must be joined from words."""
+        """Refuse combinations of unknown systems, and combinations of raw text, because they work on words."""
         for place, one in enumerate(self.combination):
             for name in one.systems:
                 if name not in names:
@@ -233,7 +233,7 @@ class Recipe(Options):
             raise UsageError(problem, ("combination", 0, "name"))
 
     def _check_networks(self) -> None:
-        """Refuse networks that not all systems can have."""
+        """Refuse networks that not all systems can use."""
         for name, network in (("neural", self.neural), ("neural_lexical", self.neural_lexical)):
             for option_name in ("heads", "parse") if network is not None else ():
                 if getattr(network, option_name):
@@ -249,29 +249,29 @@ class Recipe(Options):
 
     @property
     def networks(self) -> dict[str, JointOptions]:
-        """The networks that all systems have, by the names of their tables."""
+        """The networks that all systems use, by the names of their tables in the recipe."""
         lexical = self.neural_lexical and dataclasses.replace(self.neural_lexical, lexical=True)
         both = {"neural": self.neural, "neural_lexical": lexical}
         return {name: network for name, network in both.items() if network is not None}
 
     def tuner(self, system: System, place: int = 0) -> TuneSettings:
-        """Return the tuner settings of a system, with the seed at this place of `seeds`."""
+        """Return the tuner settings of a system, with one of the recipe's seeds."""
         settings = system.tune or self.tune
         return dataclasses.replace(settings, seed=self.seeds[place]) if self.seeds else settings
 
     def tunings(self, system: System) -> list[str]:
-        """Return the suffixes of step names, one for each tuning. A system without tuning has one."""
+        """Return the suffixes of step names, one for each tuning. A system without tuning has a single one."""
         seeds = self.seeds if self.tuner(system).method != "none" else ()
         return ["", *(f" seed {seed}" for seed in seeds[1:])]
 
     @property
     def raw(self) -> bool:
-        """Whether the files are raw text that must be tokenised."""
+        """Whether the files contain raw text, which must be tokenised."""
         return self.text is not None and not self.text.tokenised
 
 
 def narrowed(recipe: Recipe, systems: Collection[str], seeds: Sequence[int]) -> Recipe:
-    """Return the recipe with only these systems, the baseline, their combinations and these seeds. None keeps all."""
+    """Return the recipe with only these systems and seeds, the baseline and their combinations. None keeps all."""
     names = [system.name for system in recipe.system]
     for name in systems:
         if name not in names:
@@ -313,7 +313,7 @@ def load_recipe(path: PathLike, data: PathLike | Sequence[PathLike] | None = Non
 
 
 def _placed_options(system: System, folders: Sequence[Path]) -> dict[str, Any]:
-    """Return a system's options, with the paths of their files resolved."""
+    """Return a system's options, with full paths for the files that they name."""
     files = {}
     try:
         kind = find_kind(system.kind)
@@ -344,12 +344,12 @@ def _placed(value: Any, folders: Sequence[Path]) -> Any:
 
 
 def has_links(own: Collection[str]) -> bool:
-    """Return whether a system has its own alignments. If so, alignments of the corpus are ignored."""
+    """Return whether a system has its own alignments, which it uses instead of those of the corpus."""
     return any(name == "alignments" or name.startswith(MORE_LINKS) for name in own)
 
 
 def training_files(kind: Kind, given: Collection[str], own: Collection[str] = ()) -> list[str]:
-    """Return the files of a corpus that a kind of model is trained on. A system's own files take precedence."""
+    """Return the files that a kind of model is trained on. A system's own files override those of the corpus."""
     out = ["source", "target", "alignments"]
     if "posteriors" in (own if "alignments" in own else given):  # those of other links do not count
         out.append("posteriors")
@@ -374,7 +374,7 @@ def training_files(kind: Kind, given: Collection[str], own: Collection[str] = ()
 
 
 def translated_file(kind: Kind, given: Collection[str], name: str) -> str:
-    """Return the file of the test set (or dev) `name` that a kind of model translates."""
+    """Return the file of a test set, or of dev, that a kind of model translates."""
     for file in kind.translates:
         if file in given:
             return file

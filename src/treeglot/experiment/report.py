@@ -1,7 +1,7 @@
-"""The report of an experiment: one self-contained page, and a table of its figures.
+"""Writes the report of an experiment: a self-contained page, and a file with its figures.
 
-The speed of each system is in a separate file beside the page, `timings.js`. The page shows it if the file exists.
-Everything else is byte-identical whenever the experiment runs.
+The speed of each system is stored in a separate file beside the page, `timings.js`, which the page shows if it exists.
+Everything else is byte-identical in each run.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NAMES = ("report.html", REPORT)
 
 
 def report_step(recipe: Recipe) -> Step:
-    """Return the last step, which makes the page and the table."""
+    """Return the last step of an experiment, which makes the page and the figures."""
     inputs: dict[str, Input] = {}
     for system in recipe.system:
         inputs[f"model {system.name}"] = Output(f"train {system.name}")
@@ -63,7 +63,7 @@ def report_step(recipe: Recipe) -> Step:
 
 
 def publish(pipeline: Pipeline, done: Sequence[Planned], threads: int) -> Report:
-    """Copy the report of a finished run into its folder, with its measurements."""
+    """Copy the report of a finished run into its folder, and add the measurements."""
     plan = {planned.step.name: planned for planned in done}
     timings = pipeline.timings()
     for name in NAMES:
@@ -94,7 +94,7 @@ def _report(recipe: Recipe, task: Task) -> None:
 
 
 def page(data: dict[str, Any]) -> str:
-    """Return the self-contained page that shows `data`."""
+    """Return a self-contained page that shows `data`."""
     here = files("treeglot.experiment")
     style, program = (here.joinpath(name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
     # Inside <script> "</" would end the data too early, and after "<!--<script" nothing would.
@@ -105,7 +105,7 @@ def page(data: dict[str, Any]) -> str:
 
 
 def _rules(model: Path) -> dict[str, int]:
-    """Return the number of rules in the table. Empty if the model finds its rules on demand."""
+    """Return the number of rules in the table. The result is empty if the model finds its rules on demand."""
     import duckdb
 
     table = model / "rules.parquet"
@@ -143,7 +143,7 @@ def _system(recipe: Recipe, system: System, task: Task) -> dict[str, Any]:
 
 
 def dev_score(log: Sequence[Mapping[str, Any]]) -> float | None:
-    """Return the dev score of the tuned weights. For MIRA, it is that of the mean, unless the start scored higher.
+    """Return the score of the tuned weights on dev.
 
     >>> dev_score([{"score": 20.0}, {"score": 23.0}, {"score": 22.5, "mean_of": 1}])
     22.5
@@ -158,7 +158,7 @@ def dev_score(log: Sequence[Mapping[str, Any]]) -> float | None:
 
 
 def _signature(recipe: Recipe, system: System, task: Task) -> str:
-    """A signature of how a system was made. Its keys stand for all settings and data that it depends on."""
+    """Return a line that identifies how a system was made. Its keys stand for all settings and data."""
 
     def key(name: str) -> str:
         return task.digests[f"{name} {system.name}"][:KEY]
@@ -202,7 +202,7 @@ def _numbered(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def packed(drawings: Sequence[Sequence[str]]) -> list[str]:
-    """Return the drawings of all systems for each sentence, packed for the page.
+    """Return the drawings of all systems for each sentence, compressed for the page.
 
     The drawings are many and similar, so blocks of sentences are compressed. The page unpacks them on demand.
     """

@@ -1,4 +1,4 @@
-"""Results of an experiment, for programs, terminals and notebooks."""
+"""Presents the results of an experiment to programs, on terminals and in notebooks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ class Report:
         return list(self.figures["tests"])
 
     def table(self, test: str) -> list[list[str]]:
-        """Return scores on a test set, tests against the baseline, rules and speed. The first row is the heading.
+        """Return a table of a test set: scores, tests against the baseline, rules and speed.
+
+        Its first row is the heading.
 
         With several seeds, scores are means. A star marks systems whose tuner or features differ from the baseline.
         """
@@ -57,7 +59,7 @@ class Report:
         return rows
 
     def notes(self) -> list[str]:
-        """Explain why systems cannot be compared with the baseline, and what is combined. One line for each."""
+        """Explain, in lines, which systems differ too much from the baseline, and what combinations contain."""
         baseline = self.figures["baseline"]
         out = [
             f"* {system['name']} is not comparable with {baseline}: {'; '.join(system['unlike'])}"

@@ -44,7 +44,7 @@ Input: TypeAlias = Path | Output
 
 @dataclass(frozen=True)
 class Means:
-    """The resources of a run. They do not change results."""
+    """The resources that a run may use. They do not change results."""
 
     threads: int
     memory: int
@@ -53,7 +53,7 @@ class Means:
 
 @dataclass(frozen=True)
 class Task:
-    """The inputs of a running step."""
+    """What the function of a step receives: its inputs by name, and the folder to write to."""
 
     inputs: Mapping[str, Path]
     digests: Mapping[str, str]  # of the inputs: of a file its content's, of a step's result the step's key
@@ -87,16 +87,16 @@ class Identity:
 
     @property
     def key(self) -> str:
-        """The key of the step: a digest of this identity."""
+        """The key of the step, which is a digest of this identity."""
         return blake2b(self.to_json().encode(), digest_size=DIGEST).hexdigest()
 
     def to_json(self) -> str:
-        """Return the content of `step.json`."""
+        """Return the text of the file `step.json`, which describes this identity."""
         return json.dumps(self.__dict__, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
     @staticmethod
     def read(path: Path) -> Identity | None:
-        """Read what `to_json` wrote. Return None if it is missing or damaged."""
+        """Read a file that `to_json` produced. The result is None if the file is missing or damaged."""
         try:
             found = Identity(**read_json(path))
         except (OSError, ValueError, TypeError):
@@ -105,7 +105,7 @@ class Identity:
         return found if all(isinstance(table, dict) for table in tables) else None
 
     def differs_from(self, other: Identity) -> list[str]:
-        """Return the differences from an earlier run, in words."""
+        """Describe in words how this identity differs from that of an earlier run."""
         out = [] if self.program == other.program else [f"{other.program} became {self.program}"]
         out += _differences(self.settings, other.settings)
         names = sorted({*self.inputs, *other.inputs})
@@ -114,7 +114,7 @@ class Identity:
 
 
 def _differences(here: Mapping[str, Any], there: Mapping[str, Any], place: str = "") -> list[str]:
-    """Return the changed settings, nested tables included."""
+    """Describe the settings that have changed, including those in nested tables."""
     out = []
     for name in sorted({*here, *there}):
         now, before = here.get(name), there.get(name)

@@ -1,4 +1,4 @@
-"""Which steps a recipe has, from text to scores (`treeglot.experiment.tasks` has what they do)."""
+"""Lists the steps of a recipe, from text to scores. `treeglot.experiment.tasks` contains their functions."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ LISTS = {"references": "reference ", "more_alignments": MORE_LINKS}  # fields wi
 
 
 def steps_of(recipe: Recipe) -> list[Step]:
-    """Return the steps, in an order in which they can run.
+    """Return the steps of a recipe, in an order in which they can run.
 
-    Their settings include all options and defaults. So if a default changes, old results are not reused.
+    The settings of the steps include all options with their defaults. So if a default changes, old results are not
+    reused.
     """
     from treeglot.evaluate.report import ReportOptions
 
@@ -114,7 +115,7 @@ def steps_of(recipe: Recipe) -> list[Step]:
 
 @contextmanager
 def _blamed(part: str, *key: str | int) -> Iterator[None]:
-    """Make errors name the part of the recipe that they concern, with its key."""
+    """During a block, add to errors the part of the recipe that they concern."""
     try:
         yield
     except UsageError as error:
@@ -125,7 +126,7 @@ Files: TypeAlias = dict[str, Input]
 
 
 def _files(declared: SourceFiles | None) -> Files:
-    """Return the files that a recipe names, by what they are."""
+    """Return the files that a recipe names, by their content."""
     out: Files = {}
     for field in dataclasses.fields(declared) if declared is not None else ():
         value = getattr(declared, field.name)
@@ -141,7 +142,7 @@ def _references(files: Files) -> Files:
 
 
 def _checks(recipe: Recipe, corpus: Files, dev: Files, tests: Mapping[str, Files]) -> list[Step]:
-    """Return the first steps: check that the files belong together."""
+    """Return the first steps, which check that the files fit together."""
     if recipe.raw:  # words and parses are made of the text, which its own step compares
         return [_check(f"test {name}", _among(files, {*files}), set()) for name, files in tests.items()]
     shared = {"source", "target"}
@@ -169,7 +170,7 @@ def _checks(recipe: Recipe, corpus: Files, dev: Files, tests: Mapping[str, Files
 
 
 def _among(files: Files, names: set[str]) -> dict[str, Path]:
-    """Return the given files. Files that other steps make need no check."""
+    """Return the files that the user has given. Files that other steps make need no check."""
     return {name: path for name, path in files.items() if name in names and isinstance(path, Path)}
 
 
@@ -184,9 +185,9 @@ def _check(name: str, files: dict[str, Path], careful: set[str], refuse: bool = 
 def _parsing(
     settings: ParserSettings | None, part: str, side: Side, parts: Mapping[str, Files], text: bool
 ) -> list[Step]:
-    """Make the steps of a parser for one side, and of parsing the sentences without given parses.
+    """Return the steps that provide a parser for one side, and that parse the sentences without given parses.
 
-    With `text`, a step compares the words of the treebank with those that the tokeniser makes.
+    With `text`, one step also compares the words of the treebank with those of the tokeniser.
     """
     from treeglot.parse import ParsingOptions
     from treeglot.parse.train import ParserTraining
@@ -220,13 +221,13 @@ def _parsing(
 
 
 def _own_parsers(recipe: Recipe, kind: Kind) -> dict[str, ParserSettings]:
-    """Return the parsers that a model keeps: to translate, or to learn from sentence pairs."""
+    """Return the parsers that are copied into a model: to translate, or to learn from sentence pairs."""
     given = {"parser": (recipe.parser, kind.needs.source), "target_parser": (recipe.target_parser, kind.needs.target)}
     return {part: settings for part, (settings, needs) in given.items() if settings is not None and needs != "words"}
 
 
 def _parser_files(settings: ParserSettings, part: str, name: str = "parser") -> Files:
-    """Return the source of a parser: a step's result, the files of a grammar, or another package's model."""
+    """Return the inputs that a parser comes from: a step, the files of a grammar, or another package's model."""
     if settings.trees is not None:
         return {name: Output(part.replace("_", " "))}
     if settings.grammar is not None:
@@ -282,7 +283,10 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
 def _tuning(
     recipe: Recipe, kind: Kind, tune: TuneSettings, name: tuple[str, str], dev: Files, tests: Mapping[str, Files]
 ) -> list[Step]:
-    """Make the steps of one tuning, and of translating with its weights. The parts of `name` enclose a test's name."""
+    """Return the steps of one tuning, and of translating with its weights.
+
+    `name` is put around the name of each test.
+    """
     system, ending = name
     model, steps = Output(f"train {system}"), []
     weights: Input = Output(model.step, "weights.txt")
@@ -300,14 +304,14 @@ def _tuning(
 
 
 def _made_by(recipe: Recipe, name: str) -> str:
-    """Return what makes the output of a system or a combination: the beginning of its steps' names."""
+    """Return the prefix of the steps that produce the output of a system or combination."""
     return "combine" if any(name == one.name for one in recipe.combination) else "translate"
 
 
 def _combining(
     recipe: Recipe, combined: CombinedSystems, tests: Mapping[str, Files], tunings: Mapping[str, list[str]]
 ) -> list[Step]:
-    """Make the steps that combine systems, one for each test and tuning. A system without tuning is in all of them."""
+    """Return the steps that combine systems, one for each test and tuning. Systems without tuning take part in all."""
     settings = dataclasses.asdict(combined)
     del settings["name"]
     steps = []
@@ -330,7 +334,7 @@ def _combining(
 
 
 def _tuner(settings: TuneSettings) -> dict[str, Any]:
-    """Return all options of the tuner."""
+    """Return all options of the tuner, including defaults."""
     from treeglot.tune import METHODS
 
     if settings.method == "none":
@@ -340,7 +344,7 @@ def _tuner(settings: TuneSettings) -> dict[str, Any]:
 
 
 def _mending(settings: AlignSettings, corpus: Files) -> Step | None:
-    """Make the step that removes links that break constituents. None if links are given or there are no parses."""
+    """Return the step that removes links that break constituents, or None if the recipe needs no such step."""
     parses = next((corpus[name] for name in ("source_forests", "source_trees") if name in corpus), None)
     aligned = corpus["alignments"] == LINKS and settings.method != "eflomal"
     if not settings.constituent_cost or not aligned or parses is None:
@@ -353,5 +357,5 @@ def _mending(settings: AlignSettings, corpus: Files) -> Step | None:
 
 
 def _of_forests(system: System) -> bool:
-    """Return whether the rules come from source trees or forests. These gain from links that break fewer nodes."""
+    """Return whether the rules come from source trees or forests, which gain if links break fewer constituents."""
     return find_kind(system.kind).needs.source in ("forest", "best")

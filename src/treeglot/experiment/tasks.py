@@ -1,4 +1,4 @@
-"""What the steps of a recipe do: align, parse, train, tune, translate, score."""
+"""The functions of the steps of a recipe: align, parse, train, tune, translate, score."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ NETWORK = "network "  # before the names of networks
 
 
 def train_parser(settings: ParserSettings, task: Task) -> None:
-    """Train a grammar from a treebank."""
+    """Train the grammar of a parser from a treebank."""
     from treeglot.parse.train import ParserTraining, train_in, treebank
     from treeglot.syntax.formats import read_trees
 
@@ -63,7 +63,7 @@ def train_parser(settings: ParserSettings, task: Task) -> None:
 
 
 def parse_files(settings: ParserSettings) -> dict[str, str]:
-    """Return the files that parsing makes, by what they hold."""
+    """Return the files that the parsing step produces, by their content."""
     if not settings.adapter:
         return {"forests": "forests.jsonl", "trees": "best.tree"}
     if settings.adapter.startswith("benepar:"):
@@ -72,7 +72,7 @@ def parse_files(settings: ParserSettings) -> dict[str, str]:
 
 
 def parse_text(settings: ParserSettings, side: Side, task: Task) -> None:
-    """Parse the surface words, and give the parses the words of the model."""
+    """Parse the words in their original case, and give the parses the words of the model."""
     from treeglot.corpus.parses import as_forest
     from treeglot.models.reading import with_words
     from treeglot.parse.parser import GrammarParser
@@ -105,7 +105,7 @@ def parse_text(settings: ParserSettings, side: Side, task: Task) -> None:
 
 
 def _agreement(side: Side, task: Task) -> str:
-    """Return the agreement of a parser's treebank with the tokeniser."""
+    """Measure how well the tokeniser agrees with the treebank of a parser."""
     from treeglot.syntax.formats import read_trees
     from treeglot.text import TextPipeline
 
@@ -123,7 +123,7 @@ def _agreement(side: Side, task: Task) -> str:
 
 
 def _known_words(parser: GrammarParser, task: Task) -> str:
-    """Return the share of words that a parser knows."""
+    """Return the share of words that the parser's lexicon contains."""
     from treeglot.syntax.formats import read_text
 
     counts = Counter(word for words in read_text(task.inputs["sentences"]) for word in words)
@@ -175,7 +175,7 @@ def align_words(settings: AlignSettings, task: Task) -> None:
 
 
 def mend_links(cost: float, task: Task) -> None:
-    """Remove links that break constituents, where the aligner doubts them."""
+    """Remove doubtful links that break constituents."""
     from treeglot.align import Aligner
     from treeglot.syntax import read, write
     from treeglot.syntax.formats import read_text
@@ -193,7 +193,7 @@ def mend_links(cost: float, task: Task) -> None:
 
 
 def train_lm(order: int, task: Task) -> None:
-    """Train an n-gram model."""
+    """Train an n-gram model on the target side."""
     from treeglot.lm.ngram import train_compiled
 
     where: dict[str, Any] = {"machines": task.engine, "parts": task.out, "report": task.report}
@@ -222,7 +222,7 @@ def train_model(
     alignment_weights: tuple[float, ...],
     task: Task,
 ) -> None:
-    """Train a model."""
+    """Train a model of one system."""
     from treeglot.models import train
     from treeglot.models.neural import add_neural
     from treeglot.text import TextPipeline
@@ -256,7 +256,7 @@ def train_model(
 
 
 def tune_model(settings: TuneSettings, lowercase: bool, task: Task) -> None:
-    """Tune the weights of a model."""
+    """Tune the weights of a model on the development set."""
     from treeglot.evaluate import Bleu
     from treeglot.models import load
     from treeglot.tune import METHODS, LoopOptions, tune_weights
@@ -290,7 +290,7 @@ def _entry_name(entry: Mapping[str, Any]) -> str:
 
 
 class _Refused:
-    """Sentences that could not be translated. Their outputs are empty."""
+    """Collects the sentences that could not be translated. Their outputs are empty."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -307,7 +307,7 @@ class _Refused:
 
 
 def translate_test(raw: bool, task: Task) -> None:
-    """Translate a test set. Raw text gives text; words and parses give words."""
+    """Translate a test set. Raw text is translated to raw text, and words or parses to words."""
     from treeglot.decode.draw import to_html
     from treeglot.decode.translation import as_object
     from treeglot.decode.weights import read_weights
@@ -341,7 +341,7 @@ def translate_test(raw: bool, task: Task) -> None:
 
 
 def combine_systems(settings: CombinedSystems, task: Task) -> None:
-    """Write the texts that the k-best lists of several systems agree on."""
+    """Choose the texts that the k-best lists of several systems agree on, and write them."""
     from treeglot.decode.weights import read_weights
     from treeglot.models import load
     from treeglot.tune.combination import Combination, lists_of
@@ -361,7 +361,7 @@ def combine_systems(settings: CombinedSystems, task: Task) -> None:
 
 
 def score_test(task: Task, systems: Mapping[str, Sequence[str]], baseline: str, options: Mapping[str, Any]) -> None:
-    """Score the first tuning of each system and, if there are several, all of them."""
+    """Score the first tuning of each system, and compare all tunings if there are several."""
     from treeglot.evaluate.means import score_tunings
     from treeglot.evaluate.report import ReportOptions, score_systems
 

@@ -1,4 +1,4 @@
-"""Turns raw text into words: the first steps of a recipe with a table `[text]`."""
+"""Turns raw text into words, in the first steps of a recipe that has the table `[text]`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TextRecipe(Options):
         self.settings()
 
     def settings(self) -> tuple[TextSettings, TextSettings]:
-        """Return the settings of both sides."""
+        """Return the text settings of both sides."""
         source, target = find_languages(self.languages)
         case: Literal["lower", "keep"] = "lower" if self.lowercase else "keep"
         tokenisers = self.source_tokeniser, self.target_tokeniser
@@ -104,7 +104,7 @@ def _learn(recipe: TextRecipe, task: Task) -> None:
 
 
 def _learn_words(recipe: TextRecipe, task: Task) -> None:
-    """Learn how text becomes words. If the corpus has no capitals, the words are in lower case."""
+    """Learn how text is split into words. If the corpus has no capitals, the words are in lower case."""
     sides = []
     for name, settings in zip(("source", "target"), recipe.settings(), strict=True):
         lines = read_lines(task.inputs[name])
@@ -148,5 +148,5 @@ def _write_words(folder: Path, name: str, surface: Sequence[Sequence[str]], word
 
 
 def surface(files: Mapping[str, Input], side: str) -> Input:
-    """Return the parser's input for one side: words with the case of the text, if there is text."""
+    """Return the input of the parser for one side. If there is text, its words keep their original case."""
     return files.get(f"surface {side}", files[side])

@@ -1,4 +1,4 @@
-"""Checks a card: whether its files exist and its claims still hold."""
+"""Checks a card: its files must exist, and their content must match the card."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOLERANCE = 1e-6  # of scores; sums in another order differ by rounding
 
 @dataclass(frozen=True)
 class Check:
-    """The result of one check."""
+    """The result of one check: what was checked, and whether it holds."""
 
     what: str
     state: State
@@ -77,7 +77,7 @@ def _checks(card: Mapping[str, Any], work: PathLike, data: Sequence[PathLike]) -
 
 
 def _keys(card: Mapping[str, Any]) -> Iterator[Check]:
-    """Check that settings and inputs give the key of each step, and that the card has what the steps use."""
+    """Check that each step's settings and inputs give its key, and that the card contains all earlier steps."""
     known = {step["key"] for step in card["steps"].values()}
     known |= set(card["data"].values())
     for name, step in card["steps"].items():
@@ -92,13 +92,13 @@ def _keys(card: Mapping[str, Any]) -> Iterator[Check]:
 
 
 def _find(work: PathLike, name: str, data: Sequence[PathLike]) -> PathLike:
-    """Find a data file: where it was, or by its name in one of the folders."""
+    """Find a data file, at its old place or by its name in one of the given folders."""
     places = [_place(work, name), *(within(folder, Path(name).name) for folder in data)]
     return next((path for path in places if is_file(path)), places[0])
 
 
 def _place(work: PathLike, name: str) -> PathLike:
-    """Return a file that a card names: below the folder of the experiment, beside it, or anywhere on this machine."""
+    """Find a file that a card names: in the folder of the experiment, beside it, or anywhere on this machine."""
     while is_remote(work) and name.startswith("../"):
         work, name = above(work, 1), name.removeprefix("../")
     return Path(name) if Path(name).is_absolute() else within(work, name)

@@ -1,8 +1,8 @@
-"""Processes that make results of steps, several at once.
+"""Runs several steps at once, each in its own process.
 
-A worker is a new Python process that gets a step through a pipe. It sends back messages, warnings, and at the end its
-measurements or an error. It ends with the process that started it, also if that process is killed. Until then it keeps
-the lock of the folder, so no second run can begin beside it.
+A worker is a new Python process that receives a step through a pipe. It sends back messages and warnings, and at the
+end its measurements or an error. A worker ends when the process that started it ends, even if that process is killed.
+Until then, it keeps the lock of the folder, so no second run can begin there.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SAID, WARNED, MADE, FAILED = "said", "warned", "made", "failed"  # the messages 
 
 
 class _RemoteError(Exception):
-    """Where an error came from in a worker."""
+    """Carries the traceback of an error in a worker."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -44,7 +44,7 @@ class _RemoteError(Exception):
 
 @dataclass
 class Workers:
-    """The running workers of a run, each with its step's name. On leaving, those that still run are killed."""
+    """The workers that are running, by the names of their steps. When the block ends, remaining workers are killed."""
 
     lock: int  # a file descriptor that each worker keeps open
     running: dict[str, tuple[subprocess.Popen[bytes], Connection]] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Workers:
         self.running.clear()
 
     def start(self, making: Making) -> None:
-        """Start a worker for a step."""
+        """Start a new worker that makes this step."""
         ours, theirs = Pipe()
         with theirs:
             kept = (theirs.fileno(), self.lock)
@@ -73,7 +73,10 @@ class Workers:
         ours.send_bytes(pickle.dumps(making))
 
     def messages(self, said: Callable[[str, str], None]) -> Iterator[tuple[str, Mapping[str, float]]]:
-        """Wait for messages. Pass reports on with the step's name, and yield names and measurements of made steps."""
+        """Wait for messages of the workers until there are some.
+
+        Pass on their reports, and yield the names and measurements of finished steps.
+        """
         names = {connection: name for name, (_, connection) in self.running.items()}
         for connection in wait(list(names)):
             assert isinstance(connection, Connection)
@@ -103,7 +106,7 @@ class Workers:
 
 
 def work(descriptor: int) -> None:
-    """Make the step that comes through a pipe, and exit. This is all that a worker does."""
+    """Run as a worker: receive a step through a pipe, make it, and exit."""
     connection = Connection(descriptor)
     making: Making = pickle.loads(connection.recv_bytes())
     threading.Thread(target=_end_with_starter, args=[connection], daemon=True).start()

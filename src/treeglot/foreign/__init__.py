@@ -1,4 +1,4 @@
-"""Files of other decoders: grammars, weights and configurations, decoded as those decoders define."""
+"""Decodes with files of other decoders (grammars, weights, configurations), as those decoders define them."""
 
 from treeglot.foreign.export import export
 from treeglot.foreign.grammar import read_grammar

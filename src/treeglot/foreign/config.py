@@ -1,4 +1,4 @@
-"""Configurations of other decoders: features, limits, labels, weights, and the files that they name."""
+"""Reads configurations of other decoders: features, limits, labels, weights, and the files that they name."""
 
 from __future__ import annotations
 
@@ -74,9 +74,10 @@ _JOSHUA_SETTINGS = ("tm", "lm", "feature-function", "goal-symbol", "default-non-
 def read_cdec_config(path: PathLike) -> ForeignConfig:
     """Read a cdec.ini: lines NAME=VALUE.
 
-    Only the features of its feature functions are on. Words pass through if it says add_pass_through_rules. Files are
-    looked for where cdec would, and beside the configuration. Unsupported settings that would change translations are
-    refused. `settings` has k_best and the pop limit. Other settings are ignored.
+    Only the feature functions that the file names are on. Unknown words are copied only with add_pass_through_rules.
+    Files are searched for in the current folder, as in cdec, and then beside the configuration. Unsupported settings
+    that would change translations are errors. `settings` contains k_best and the pop limit. All other settings are
+    ignored.
 
     >>> import tempfile
     >>> ini = Path(tempfile.mkdtemp()) / "cdec.ini"

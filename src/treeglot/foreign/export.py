@@ -43,7 +43,7 @@ CONFIGURATION = {"cdec": "cdec.ini", "joshua": "joshua.config", "moses": "moses.
 
 @dataclass(frozen=True)
 class Exported:
-    """The result of an export."""
+    """The result of an export: its folder, the file of the configuration, and the number of rules."""
 
     folder: Path
     configuration: Path
@@ -75,7 +75,7 @@ def export(model: Model, folder: PathLike, format: FormatName, *, test: Iterable
 
 
 class _Writer:
-    """The common part of all formats."""
+    """Writes the parts that all formats have in common."""
 
     def __init__(self, model: Model, folder: Path, format: FormatName, test: list[Source] | None) -> None:
         self.model, self.folder, self.format, self.test = model, folder, format, test
@@ -96,7 +96,7 @@ class _Writer:
         return self.weights.get(name, 0.0)
 
     def of_rules(self) -> dict[str, float]:
-        """Return the weights of the features that are stored in rules, by their names in the other format."""
+        """Return the weights of the features that rules contain, by their names in the other format."""
         found = {self.names[name]: self.weight(name) for name in self.table.features}
         return found | {"rule_penalty": self.weight("rule_penalty")}
 
@@ -120,7 +120,7 @@ class _Writer:
             self.text(LM, [self.written(line) for line in iterate_lines(self.folder / LM)])
 
     def refuse_merged(self, what: str, words: Sequence[str]) -> bool:
-        """Refuse words that would become equal, and return whether the format changes any word."""
+        """Refuse two words that the format would make equal. Return whether the format changes any word."""
         changed = {self.written(word): word for word in words if self.written(word) != word}
         for word in changed and words:
             if word in changed:
@@ -129,11 +129,11 @@ class _Writer:
         return bool(changed)
 
     def written(self, text: str) -> str:
-        """Convert the words of a text to the format."""
+        """Convert the words of a text to the form that the format needs."""
         return text
 
     def rules(self) -> list[int]:
-        """Return the rules that the model uses: for each source side, as many as its search tries."""
+        """Return the rules that the model uses. For each source side, these are as many as its search tries."""
         features = _core.FeatureSet(self.table, "")
         if self.translator.lm is not None:
             features.add_ngram(self.translator.lm.core)
@@ -152,7 +152,7 @@ class _Writer:
         raise NotImplementedError
 
     def _without(self, name: str) -> bool:
-        """Return whether the model never uses a feature, with any weight."""
+        """Return whether a feature can never affect a score, whatever its weight."""
         return name == "lm_unknown" and self.translator.lm is None
 
     @property
@@ -192,10 +192,10 @@ class _Cdec(_Writer):
 
 
 class _Marked(_Writer):
-    """Decoders whose glue rules contain <s> and </s>. These count as words, and glue joins <s> to the first phrase."""
+    """Writes for decoders whose glue rules contain <s> and </s>, which count as words."""
 
     def offset(self) -> float:
-        """Return the score that compensates for the two additional words and the additional glue."""
+        """Return a score that compensates for <s> and </s> as words, and for the additional use of glue."""
         return -2 * self.weight("word_penalty") - self.weight("glue")
 
 
@@ -282,7 +282,7 @@ class _Joshua(_Marked):
 
 
 class _Travatar(_Writer):
-    """Rules of trees. Phrases, pseudo rules and unknown words become rules for the nodes of the test set's forests."""
+    """Writes rules of trees. Phrases, pseudo rules and unknown words become rules for the test set's forests."""
 
     def style(self) -> _core.GrammarStyle:
         names = [self.names[name] for name in self.table.features]
@@ -344,7 +344,7 @@ _WRITERS: Mapping[str, type[_Writer]] = {"cdec": _Cdec, "joshua": _Joshua, "mose
 
 
 def _names(features: Sequence[str]) -> dict[str, str]:
-    """Return the names of features in grammars, without the separator of names and values."""
+    """Return the names of features as they appear in grammars, without the separator before the value."""
     names = {name: "".join("_" if c in " \t\n=;|" else c for c in name) for name in features}
     taken: dict[str, str] = {}
     for name, written in names.items():

@@ -20,7 +20,7 @@ MARGIN = 1e9  # all that a search kept
 def rules_of_forests(
     model: Model, forests: Sequence[ParseForest], phrases: Sequence[int], style: _core.GrammarStyle
 ) -> Iterator[str]:
-    """Yield rules for phrases, pseudo rules and unknown words, each once.
+    """Yield rules for phrases, pseudo rules and unknown words, each rule once.
 
     A phrase on a node becomes a fragment of words alone: the best tree below the node, as the model scores it.
     """
@@ -53,7 +53,7 @@ def _phrases(forest: ParseForest, phrases: dict[tuple[str, ...], list[str]]) -> 
 
 
 def _best_trees(forest: ParseForest) -> list[str]:
-    """Return the best tree below each node, as Travatar writes fragments."""
+    """Return the best tree below each node, written as a fragment of Travatar."""
     graph, scores = forest.graph, np.asarray(forest.scores)
     first_edge, first_tail, tails = graph.first_edge, graph.first_tail, graph.tails
     best = np.zeros(graph.nodes)
@@ -75,7 +75,7 @@ def _best_trees(forest: ParseForest) -> list[str]:
 
 
 def _local(model: Model, forest: ParseForest) -> Iterator[str]:
-    """Pseudo rules and unknown words that the search of a forest met."""
+    """Collect the pseudo rules and unknown words that the search of a forest used."""
     found = model.translate(forest).forest(MARGIN)
     graph = found.graph
     for edge, features in enumerate(found.features):
@@ -91,7 +91,7 @@ def _local(model: Model, forest: ParseForest) -> Iterator[str]:
 
 
 def quoted(word: str, source: bool = True) -> str:
-    """Quote a word as Travatar does. In trees, brackets have names.
+    """Quote a word in the way of Travatar. In trees, brackets are replaced by their names.
 
     >>> quoted('a"(')
     '"a\\\\"-LRB-"'

@@ -34,8 +34,8 @@ def read_grammar(
     """Read a grammar, in one file or several, into a table.
 
     Features without names get `prefix` and a number: PhraseModel_0 (cdec), tm_pt_0 (joshua), TranslationModel0_0
-    (moses). Several prefixes belong to the files in order. A bad rule is a `FormatError` with file and line. `skip_bad`
-    skips bad rules and tells `report` the first hundred of each file.
+    (moses). If there are several prefixes, each belongs to one of the files, in order. A bad rule raises `FormatError`
+    with its file and line. With `skip_bad`, bad rules are skipped, and `report` gets the first hundred of each file.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.scfg"
@@ -80,7 +80,7 @@ def write_some(table: RuleTable, path: PathLike, style: GrammarStyle, rules: Seq
 
 
 def _moses_name(feature: str) -> str:
-    """Return the name of a sparse feature in a Moses rule. Scores have no names."""
+    """Return the name of a sparse feature as Moses rules contain it. Dense scores have no names."""
     prefix, name = PREFIXES["moses"] + "_", feature.removeprefix(PREFIXES["moses"] + "_")
     return name if feature.startswith(prefix) and not name.isdecimal() else ""
 

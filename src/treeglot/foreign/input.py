@@ -23,7 +23,7 @@ _MASKS = {"[": "-lsb-", "]": "-rsb-", "|": "-pipe-"}
 
 @dataclass(frozen=True)
 class Line:
-    """A line of input: its text or the reason to refuse it, counts for the report, and its own grammars."""
+    """A line of input: its text or the reason to refuse it, counts for the report, and the grammars that it names."""
 
     source: Source
     problem: str = ""
@@ -91,7 +91,7 @@ def input_tree(line: str, decoder: Decoder) -> Line:
 
 
 def _at_bars(line: str, decoder: Decoder) -> tuple[str, bool]:
-    """Split off what follows ||| (between blanks for Joshua). Returns the text, and whether there was a |||."""
+    """Cut a line at ||| (between blanks for Joshua). Return the text before it, and whether there was one."""
     at = line.find("|||")
     while decoder == "joshua" and at >= 0:
         if at > 0 and line[at - 1].isspace() and (line[at + 3 : at + 4].isspace() or at + 3 == len(line)):
@@ -120,13 +120,13 @@ def _segment(line: str, decoder: Decoder) -> tuple[str, str] | None:
 
 
 def _grammars(attributes: str) -> tuple[str, ...]:
-    """Return the files that a segment names, grammar="a" grammar1=b."""
+    """Return the grammars that a segment names, as in grammar="a" grammar1=b."""
     found = (match.groups("") for match in _ATTRIBUTE.finditer(attributes))
     return tuple(quoted or bare for name, quoted, bare in found if name.rstrip("0123456789") == "grammar")
 
 
 def unmasked(text: str) -> str:
-    """Remove the masks from a translation of Joshua.
+    """Replace Joshua's masks in a translation by the original characters.
 
     >>> unmasked("a -lsb- b -rsb-")
     'a [ b ]'
@@ -135,7 +135,7 @@ def unmasked(text: str) -> str:
 
 
 def mask(text: str) -> str:
-    """Mask text like Joshua's rules.
+    """Mask the special characters of a text, as in rules of Joshua.
 
     >>> mask("a [ b ]")
     'a -lsb- b -rsb-'
@@ -150,7 +150,7 @@ def _replaced(text: str, by: Mapping[str, str]) -> str:
 
 
 def _masked(word: str, known: Collection[str]) -> tuple[str, bool]:
-    """Mask a word and remove its annotations. Returns the word, and whether it had annotations."""
+    """Mask a word and drop its annotations. Return the word, and whether it had annotations."""
     if word in known:
         return word, False
     at = word.rfind("[", 1, len(word) - 2) if word.endswith("]") else -1

@@ -1,4 +1,4 @@
-"""Settings of other decoders' configurations besides weights: names, limits, labels."""
+"""Reads settings of other decoders' configurations besides weights: names, limits, labels."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ForeignSettings:
 
 
 class SettingsReader:
-    """Takes the lines of a configuration, and ignores unknown ones.
+    """Reads a configuration line by line. Unknown lines are ignored.
 
     Limits that are too large, and unsupported settings that would change translations, raise ValueError. `strict` also
     refuses unknown features.
@@ -63,7 +63,7 @@ class SettingsReader:
         self._seen: dict[str, int] = {}
 
     def _model(self, path: str) -> None:
-        """Note the file of a language model."""
+        """Store the file of a language model."""
         if self.found.lm and self.strict:
             raise ValueError(f"another language model, {path[:60]!r}; expected one")
         self.found.lm = self.found.lm or path
@@ -131,7 +131,7 @@ class SettingsReader:
         return {"UnknownWordPenalty0": 1.0} | found
 
     def moses_label(self, line: str) -> None:
-        """Read a line of the file of [unknown-lhs]: a label for unknown words and its probability."""
+        """Read a line of the file that [unknown-lhs] names: a label for unknown words, and its probability."""
         self._passed(line.split(), line)
 
     def joshua(self, line: str) -> None:
@@ -195,7 +195,7 @@ class SettingsReader:
                 raise ValueError(f"[tm_storage] {line[:30]} is not supported: expected rules of trees, hash or marisa")
 
     def _function(self, parts: list[str]) -> None:
-        """Read a feature function of Joshua's: its name, and options -NAME VALUE."""
+        """Read a feature function of Joshua: its name, and its options of the form -NAME VALUE."""
         name = parts[0] if parts else ""
         if name in _JOSHUA_MODELS:
             self._model(dict(pairwise(parts)).get("-lm_file", ""))
@@ -272,13 +272,13 @@ _NO_CHART = dict.fromkeys("0124", "for phrases") | dict.fromkeys("789", "for tre
 
 
 class PathWarning(UserWarning):
-    """A path in a configuration matches two files."""
+    """Warns that a path in a configuration matches two files."""
 
 
 def beside(configuration: PathLike, name: str) -> Path:
     """Return the file that a configuration names, relative to the current folder or to its own folder.
 
-    Decoders use the current folder. If both files exist, that one is used, with a warning.
+    Decoders search only the current folder. If both files exist, the one in the current folder is used, with a warning.
     """
     path, own = Path(name), Path(configuration).parent / name
     if path.is_absolute() or not path.exists():
@@ -298,5 +298,5 @@ def _number(text: str, name: str) -> int | None:
 
 
 def positive(text: str, name: str) -> int | None:
-    """Parse a positive number. Returns None for 0 and for other text."""
+    """Parse a positive number. The result is None for 0 and for other text."""
     return _number(text, name) or None

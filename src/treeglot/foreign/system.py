@@ -23,7 +23,7 @@ Report = Callable[[FormatError], None]
 
 @dataclass(frozen=True)
 class Files:
-    """The files of another decoder."""
+    """The files of another decoder that make a translator."""
 
     decoder: Decoder
     grammars: tuple[Path, ...] = ()
@@ -35,7 +35,10 @@ class Files:
 
 
 def read_weights_of(files: Files, settings: ForeignSettings | None) -> ForeignWeights:
-    """Read the weights. Without a file, there are no weights. `settings` come from a configuration."""
+    """Read the weights of another decoder.
+
+    `settings` come from its configuration. Without a file, there are no weights.
+    """
     if files.weights is None:
         found = ForeignWeights(files.decoder, {})
     else:
@@ -44,7 +47,7 @@ def read_weights_of(files: Files, settings: ForeignSettings | None) -> ForeignWe
 
 
 def read_table(files: Files, grammars: Sequence[str | Path], weights: ForeignWeights, report: Report) -> RuleTable:
-    """Read grammars into one table."""
+    """Read the grammars of another decoder into one rule table."""
     prefixes = files.prefixes or weights.settings.prefixes
     table = read_grammar(list(grammars), files.decoder, prefix=prefixes, skip_bad=files.skip_bad, report=report)
     if files.decoder == "travatar":
@@ -65,7 +68,7 @@ def open_system(
     own_rules: bool,
     report: Report,
 ) -> ForeignTranslator:
-    """Open the translator. Weights for grammars with other names are refused."""
+    """Open the translator. If weights belong to a grammar with another name, they are refused."""
     from treeglot.lm import load_ngram
 
     translator = ForeignTranslator(
@@ -83,7 +86,10 @@ def open_system(
 
 
 def limits(weights: ForeignWeights, given: Mapping[str, float | bool | None]) -> SearchOptions:
-    """Return the search options: those given, or else those of the configuration or of the decoder."""
+    """Return the search options for translating with another decoder's files.
+
+    Given ones override those of the configuration, which override the decoder's defaults.
+    """
     options = search_options(weights)
     if weights.settings.pop_limit is not None:
         options = replace(options, pop_limit=weights.settings.pop_limit)
@@ -94,7 +100,7 @@ def limits(weights: ForeignWeights, given: Mapping[str, float | bool | None]) ->
 
 
 def refuse_for_trees(table: RuleTable, given: bool) -> bool:
-    """Return whether the rules translate trees. If so, refuse `given` options that apply only to strings."""
+    """Return whether the rules translate trees. In that case, refuse given options that apply only to strings."""
     trees = translates_trees(table)
     if trees and given:
         raise UsageError("--pass-through, --no-glue and --markup are for rules of strings; these are of trees")
@@ -102,7 +108,7 @@ def refuse_for_trees(table: RuleTable, given: bool) -> bool:
 
 
 def _allowed(names: Sequence[str], below: Path | None) -> list[Path]:
-    """Return the grammars that a sentence names. They must lie in the allowed folder, also when links are followed."""
+    """Return the grammars that a sentence names. They must be in the allowed folder, even if links are followed."""
     if below is None:
         raise TreeglotError("a sentence names a grammar; expected --sentence-grammars DIR, the folder that has it")
     folder = below.resolve()
@@ -118,9 +124,9 @@ def _allowed(names: Sequence[str], below: Path | None) -> list[Path]:
 
 
 def _check_owners(files: Files, weights: ForeignWeights, unknown: Sequence[str]) -> None:
-    """Refuse grammars that share names of features only by default, where weights are for a grammar of other names.
+    """Refuse grammars that share feature names only by default, if the weights belong to a grammar with another name.
 
-    Without this the features of a glue grammar would have the weights of the rules.
+    Otherwise, the features of a glue grammar would get the weights of the rules.
     """
     prefixes, grammars = files.prefixes or weights.settings.prefixes, len(files.grammars)
     if files.decoder == "joshua" and "PhrasePenalty" in weights.weights and len(set(prefixes[:grammars])) > 1:

@@ -27,7 +27,7 @@ PassThrough: TypeAlias = Literal["none", "unknown", "all"]
 
 @dataclass(frozen=True)
 class Definition:
-    """The defaults of a decoder."""
+    """The definitions of another decoder: its default limits, glue and treatment of unknown words."""
 
     span_limit: int
     per_source: int
@@ -55,11 +55,11 @@ class ForeignTranslator:
 
     Tree rules translate forests, and trees in brackets.
 
-    `options` are those of the search. Without them, `span_limit` and `per_source` are the defaults of the other
-    decoder. `pass_through` defines which words can be copied. `glue` turns the built-in glue rules on; without them, a
-    grammar must have its own. If its glue rules contain <s> and </s>, every sentence is enclosed in them. `tables`
-    reads all rules for a cdec sentence that names its own grammars. With `own_rules`, there are such sentences, so not
-    all features are known in advance.
+    `options` are those of the search. By default, `span_limit` and `per_source` have the values of the other decoder.
+    `pass_through` defines which words can be copied. `glue` turns the built-in glue rules on. Without them, a grammar
+    must have its own, and if these contain <s> and </s>, every sentence is enclosed in these words. `tables` reads the
+    grammars that a cdec sentence names. With `own_rules`, the input has such sentences, so not all features are known
+    in advance.
     """
 
     def __init__(
@@ -192,14 +192,14 @@ class ForeignTranslator:
         return Translation(with_notes, _Later(self, line), str(source))
 
     def of_sentence(self, grammars: Sequence[str]) -> ForeignTranslator:
-        """Return a translator with the rules of a sentence that names its own grammars."""
+        """Return a translator that also has the rules of the grammars that a sentence names."""
         if self._tables is None:
             raise TreeglotError("rules are not looked for beside those that were given")
         weights, lm, options, pass_through, glue = self._again_with
         return ForeignTranslator(self._tables(grammars), weights, lm, options, pass_through=pass_through, glue=glue)
 
     def _covered(self, hypotheses: Sequence[Hypothesis]) -> Sequence[Hypothesis]:
-        """Keep the hypotheses that cdec would have: it translates trees only by rules."""
+        """Drop hypotheses that cdec would not have. In cdec, every node of a tree needs a rule."""
         if not self.trees or self.foreign.decoder != "cdec":
             return hypotheses
         return [h for h in hypotheses if not any(h.features.get(name) for name in UNTRANSLATED)]
@@ -239,10 +239,10 @@ class ForeignTranslator:
 
 
 def _passed(weights: ForeignWeights, definition: Definition) -> list[tuple[str, float]]:
-    """Return the labels of words that pass through, and how much such a word counts as unknown.
+    """Return the labels of copied words, and the value of the unknown-word feature for each label.
 
-    A list of labels gives the penalty of such a word as a logarithm, instead of -100. Before version 6 of Joshua the
-    weight is negative, and the list gives only labels.
+    If there is a list of labels, the value is the logarithm of the label's probability instead of -100. Before version
+    6 of Joshua, the weight is negative, and the list gives only labels.
     """
     settings = weights.settings
     if not settings.passed_labels:
@@ -253,7 +253,7 @@ def _passed(weights: ForeignWeights, definition: Definition) -> list[tuple[str, 
 
 
 def _unmarked(hypothesis: Hypothesis) -> Hypothesis:
-    """Remove <s> and </s> from the text. Spans count the sentence's words."""
+    """Remove <s> and </s> from a translation. Spans then count the words of the sentence."""
     words, given_by = hypothesis.text.split(" "), hypothesis.given_by
     begin = 1 if words[0] == "<s>" else 0
     end = len(words) - (1 if len(words) > begin and words[-1] == "</s>" else 0)
@@ -303,7 +303,7 @@ class _Again:
 
 
 class _Later:
-    """Reads the grammars that a sentence names again on demand. Lists of translations do not hold them."""
+    """Reads the grammars that a sentence names only when they are needed, so that lists of translations stay small."""
 
     def __init__(self, translator: ForeignTranslator, line: Line) -> None:
         self.translator = translator
@@ -320,12 +320,12 @@ class _Later:
 
 
 def translates_trees(table: _core.RuleTable) -> bool:
-    """Return whether source sides are tree fragments."""
+    """Return whether the source sides of a table are tree fragments."""
     return any(word.startswith(OPENING) for word in table.source_words)
 
 
 def search_options(weights: ForeignWeights) -> SearchOptions:
-    """Return the limits of another decoder, or those of its configuration. The pop limit is that of Treeglot.
+    """Return the limits of the other decoder or of its configuration. The pop limit is Treeglot's own.
 
     >>> search_options(ForeignWeights("cdec", {})).span_limit
     10

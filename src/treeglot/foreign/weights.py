@@ -27,7 +27,7 @@ SOURCE_WORDS = "source_words"  # the number of words in the sentence: all transl
 
 @dataclass(frozen=True)
 class Term:
-    """A feature of another decoder: a weighted sum of our features, plus a constant for each sentence."""
+    """Expresses a feature of another decoder as a weighted sum of our features, plus a constant for each sentence."""
 
     of: Mapping[str, float]
     constant: float = 0.0
@@ -175,7 +175,7 @@ class ForeignWeights:
 
 
 def read_foreign_weights(path: PathLike, decoder: Decoder, *, strict: bool = False) -> ForeignWeights:
-    """Read weights of another decoder.
+    """Read the weights of another decoder from one of its files.
 
     - cdec: lines `NAME VALUE` or `NAME=VALUE`.
     - travatar: the same, or [weight_vals] in travatar.ini.
@@ -257,7 +257,7 @@ _EXPECTED = {
 
 
 def _is_joshua_feature(text: str) -> bool:
-    """Return whether a setting has the name of a feature. Joshua does not read weights that are written with =."""
+    """Return whether a setting has the name of a feature. Joshua ignores weights that are written with =."""
     name, equals, _ = text.partition("=")
     name = name.rstrip()
     owner, _, number = name.rpartition("_")

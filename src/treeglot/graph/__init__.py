@@ -1,4 +1,4 @@
-"""The hypergraph and the algorithms over it."""
+"""The hypergraph, and the algorithms that work on it."""
 
 from treeglot._core import Builder, Hypergraph
 from treeglot.graph.derivations import kbest, prune, sample_derivations, viterbi

@@ -1,4 +1,4 @@
-"""Conversion of array arguments for the functions of this folder."""
+"""Converts arguments to arrays for the functions of this folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Floats: TypeAlias = "npt.NDArray[np.float64]"
 
 
 def floats(values: npt.ArrayLike) -> Floats:
-    """Return a contiguous array of float64. If `values` already is one, it is returned.
+    """Return the values as a contiguous array of float64. Such an array is returned without a copy.
 
     >>> floats([1, 2])
     array([1., 2.])

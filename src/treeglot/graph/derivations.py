@@ -1,4 +1,4 @@
-"""Single derivations (the best, the k best, random ones), and pruning of the worst."""
+"""Finds single derivations (the best, the k best, random ones), and prunes the worst."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def kbest(graph: Hypergraph, scores: npt.ArrayLike, k: int) -> list[GraphDerivat
 def viterbi(graph: Hypergraph, scores: npt.ArrayLike) -> GraphDerivation | None:
     """Return the best derivation of the goal, or None if there is none.
 
-    Among equal derivations, it is the first that `kbest` returns.
+    If several derivations are equally good, the result is the first one that `kbest` returns.
 
     >>> graph = Hypergraph.from_arrays([0, 2, 3], [0, 0, 0, 2], [0, 0], goal=1)
     >>> viterbi(graph, [-1.0, -3.0, 0.0]).edges
@@ -45,7 +45,7 @@ def viterbi(graph: Hypergraph, scores: npt.ArrayLike) -> GraphDerivation | None:
 def sample_derivations(graph: Hypergraph, scores: npt.ArrayLike, n: int, seed: int) -> list[GraphDerivation]:
     """Draw `n` derivations of the goal, each with a probability in proportion to e^score.
 
-    The same seed gives the same derivations on every machine. A goal without derivations is refused.
+    The same seed gives the same derivations on every machine. If the goal has no derivation, this is an error.
 
     >>> import numpy as np
     >>> graph = Hypergraph.from_arrays([0, 2, 3], [0, 0, 0, 2], [0, 0], goal=1)
@@ -57,7 +57,7 @@ def sample_derivations(graph: Hypergraph, scores: npt.ArrayLike, n: int, seed: i
 
 
 def prune(graph: Hypergraph, scores: npt.ArrayLike, margin: float) -> Mapped:
-    """Drop the edges whose best derivation is worse than the best of all by more than `margin` (natural logarithms).
+    """Drop the edges whose best derivation is more than `margin` (natural logarithm) worse than the best of all.
 
     Nodes and edges that are then in no derivation are dropped, too. The best derivation always stays. With
     `margin=inf`, only parts that are in no derivation above -inf are dropped.

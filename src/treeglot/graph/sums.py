@@ -1,4 +1,4 @@
-"""Sums over derivations without enumerating them: inside, outside, posteriors, counts."""
+"""Computes sums over all derivations without enumerating them: inside, outside, posteriors, counts."""
 
 from __future__ import annotations
 

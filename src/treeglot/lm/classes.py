@@ -24,7 +24,7 @@ SPECIAL = ("<unk>", "<s>", "</s>")
 
 @dataclass(frozen=True)
 class ClassOptions(Options):
-    """How words are grouped into classes."""
+    """Options for grouping words into classes."""
 
     classes: int = option(100, "classes of words", least=1, most=MOST_CLASSES)
     rounds: int = option(20, "rounds over all words, at most; it ends earlier when no word moves", least=1)
@@ -32,7 +32,7 @@ class ClassOptions(Options):
 
 @dataclass(frozen=True)
 class WordClasses:
-    """Words and the number of the class of each, from 0 on."""
+    """A set of words, and the class of each word as a number from 0 on."""
 
     words: list[str]
     classes: list[int]
@@ -40,18 +40,18 @@ class WordClasses:
 
     @cached_property
     def core(self) -> _core.WordClasses:
-        """The classes for the core."""
+        """The classes in the form that the core needs."""
         return _core.WordClasses(self.words, self.classes)
 
     def write(self, path: PathLike) -> None:
-        """Write lines WORD CLASS, as mkcls does."""
+        """Write the classes as lines of WORD CLASS, like mkcls."""
         with write_binary(path) as stream:
             lines = (f"{word} {number}\n" for word, number in zip(self.words, self.classes, strict=True))
             stream.write("".join(lines).encode())
 
     @staticmethod
     def read(path: PathLike) -> WordClasses:
-        """Read lines WORD CLASS."""
+        """Read classes from lines of WORD CLASS."""
         name = os.fspath(path)
         found: dict[str, int] = {}
         for number, line in enumerate(read_lines(path), 1):
@@ -77,9 +77,10 @@ def learn_classes(
 ) -> WordClasses:
     """Group the words of a text into classes that make the text likely under a bigram model of classes.
 
-    Each word in turn moves to the class with the highest likelihood, until no word moves (Martin, Liermann and Ney
-    1998). Bigrams beyond `memory` are stored in files in the folder `scratch`, by default the system's. The vocabulary
-    needs additional memory. Less than `4M` has the effect of `4M`. The result depends only on the text.
+    Each word in turn moves to the class that makes the text most likely, until no word moves (Martin, Liermann and Ney
+    1998). If the bigrams do not fit into `memory`, they are stored in the folder `scratch`, which is the system's
+    temporary folder by default. The vocabulary needs additional memory. Values below `4M` have the effect of `4M`. The
+    result depends only on the text.
 
     >>> lines = ["the dog sleeps", "the cat sleeps", "a dog runs", "a cat runs", "the cat runs", "a dog sleeps"]
     >>> made = learn_classes(lines, ClassOptions(classes=3))

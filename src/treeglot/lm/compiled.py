@@ -1,4 +1,4 @@
-"""Common parts of compiled language models: a mapped file, and numbered words."""
+"""Parts that all compiled language models share: a file that is mapped into memory, and numbered words."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from treeglot.base.files import PathLike
 
 
 class Compiled(Protocol):
-    """The interface of compiled models in the core."""
+    """The methods that compiled models have in the core."""
 
     @property
     def words(self) -> int:
-        """The number of words."""
+        """The number of words in the vocabulary."""
 
     def id(self, word: str) -> int:
-        """Return the number of a word, 0 if it is unknown."""
+        """Return the number of a word. Unknown words have the number 0."""
 
     def word(self, id: int) -> str:
         """Return the word that has a number."""
 
     def write(self, path: str) -> None:
-        """Write the file."""
+        """Write the compiled model to a file."""
 
 
 Core = TypeVar("Core", bound=Compiled)
@@ -37,7 +37,7 @@ def file_name(path: PathLike) -> str:
 
 
 class CompiledModel(Generic[Core]):
-    """A language model that is mapped from a file, or has just been compiled. Its words have numbers."""
+    """A compiled language model, mapped from a file or just created. Each of its words has a number."""
 
     def __init__(self, core: Core, path: str | None = None) -> None:
         """Create a model. Use the functions that load and compile models instead."""

@@ -26,7 +26,7 @@ HEADER_BYTES = 64
 
 
 class DependencyModel(CompiledModel[_core.DependencyModel]):
-    """A dependency language model over words or tags (Shen et al. 2008).
+    """A dependency language model over words or tags (Shen et al. 2008). All scores are log10.
 
     >>> import warnings
     >>> from treeglot.lm import compile_dependency, train_dependency
@@ -60,13 +60,17 @@ class DependencyModel(CompiledModel[_core.DependencyModel]):
     def score(self, sentence: Dependency) -> float:
         """Return the score of a sentence: the sum over its words.
 
-        A child is scored after its head and siblings, a root alone, and a word without a head as a root. So every word
-        is scored once, even with several roots, cycles or crossing arcs.
+        The score of a child depends on its head and siblings, and the score of a root only on itself. A word without a
+        head is scored as a root. So every word is scored once, even if there are several roots, cycles or crossing
+        arcs.
         """
         return float(self.score_sentences([sentence])[0])
 
     def full_scores(self, sentence: Dependency) -> list[WordScore]:
-        """Return the score of each word. `length` is the number of units found together, including the word."""
+        """Return the score of each word.
+
+        `length` is the size of the n-gram that was found, including the word.
+        """
         log10, length, unknown = self.core.score_words([sentence])
         return [
             WordScore(*score)
@@ -80,14 +84,15 @@ class DependencyModel(CompiledModel[_core.DependencyModel]):
     def score_words(
         self, sentences: Sequence[Dependency]
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
-        """Return arrays over the words of all sentences: scores, lengths as in `full_scores`, and flags for unknown
-        words.
+        """Score the words of all sentences.
+
+        Return arrays over all words: scores, lengths as in `full_scores`, and flags for unknown words.
         """
         log10, length, unknown = self.core.score_words(list(sentences))
         return log10, length, unknown.view(np.bool_)
 
     def perplexity(self, sentences: Iterable[Dependency]) -> Perplexity:
-        """Return how well the model predicts sentences. The tokens are their words."""
+        """Measure how well the model predicts sentences. Each word is one token."""
         total = Perplexity(0, 0, 0, 0.0, 0.0)
         rest = iter(sentences)
         while some := list(islice(rest, SENTENCES_AT_A_TIME)):
@@ -104,7 +109,7 @@ class DependencyModel(CompiledModel[_core.DependencyModel]):
 
 
 def load_dependency(path: PathLike, *, verify: bool = True) -> DependencyModel:
-    """Map a compiled model. `verify=False` opens it without reading it completely, so damage goes unnoticed."""
+    """Map a compiled model into memory. With `verify=False`, the file is not checked, so damage goes unnoticed."""
     return DependencyModel(_core.DependencyModel.open(os.fspath(path), verify), os.fspath(path))
 
 

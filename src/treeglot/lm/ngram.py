@@ -1,4 +1,7 @@
-"""N-gram models: load, compile and query. All scores are log10, as in ARPA files; times ln 10, they are natural."""
+"""N-gram models: load, compile and query.
+
+Scores are log10, as in ARPA files; multiply them by ln 10 for natural logarithms.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +40,11 @@ KENLM_MAGIC = b"mmap lm http://kheafield.com/code"
 
 
 class RestWarning(UserWarning):
-    """A compiled model of an earlier version has no rest costs, so a search with it needs more pops."""
+    """Warns that a compiled model comes from an earlier version and has no rest costs, so a search needs more pops."""
 
 
 class WordScore(NamedTuple):
-    """The score of a word in its context."""
+    """The score of a word after the words before it."""
 
     log10: float
     length: int  # of the n-gram that was found, the word included
@@ -60,12 +63,15 @@ class Perplexity:
 
     @property
     def including_oovs(self) -> float:
-        """The perplexity over all tokens."""
+        """The perplexity over all tokens, including unknown words."""
         return _perplexity(self.log10, self.tokens)
 
     @property
     def excluding_oovs(self) -> float:
-        """The perplexity over the tokens that the model knows. Unknown words stay in the contexts."""
+        """The perplexity over the tokens that the model knows.
+
+        Unknown words are not scored, but remain in the contexts.
+        """
         return _perplexity(self.log10 - self.log10_oovs, self.tokens - self.oovs)
 
     def __add__(self, other: Perplexity) -> Perplexity:
@@ -79,7 +85,7 @@ class Perplexity:
 
 
 class NgramModel(CompiledModel[_core.NgramModel]):
-    """A back-off n-gram model. Texts are strings whose words are separated by blanks, without `<s>` and `</s>`.
+    """An n-gram model with back-off. Texts are strings with words separated by blanks, without `<s>` and `</s>`.
 
     >>> from treeglot.lm import compile_ngram, train_ngram
     >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
@@ -93,8 +99,9 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     """
 
     def __init__(self, core: _core.NgramModel, path: str | None = None, **opened: Any) -> None:
-        """Open the model. `opened` contains the other arguments of `load_ngram`, and a pickled copy is opened in the
-        same way.
+        """Open the model.
+
+        `opened` contains the other arguments of `load_ngram`, so that a pickled copy is opened in the same way.
         """
         super().__init__(core, path)
         self.opened = opened
@@ -116,10 +123,10 @@ class NgramModel(CompiledModel[_core.NgramModel]):
 
     @property
     def false_positives(self) -> float:
-        """The approximate rate at which an unknown n-gram is mistaken for a known one; 0 in the `fast` layout.
+        """The approximate probability that an unknown n-gram is taken for a known one. In the `fast` layout, it is 0.
 
         It is the number of fingerprints that a lookup compares, divided by the number of possible fingerprints. Buckets
-        hold 12 fingerprints and are 80 % full. A full bucket continues in the next one.
+        have room for 12 fingerprints and are 80 % full. A full bucket continues in the next one.
         """
         return 0.0 if self.layout == "fast" else 15.7 / 2**23
 
@@ -130,8 +137,8 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     def write_arpa(self, path: PathLike) -> None:
         """Write the model as an ARPA file, with numbers as exact as the layout stores them.
 
-        The `small` layout does not store the words of n-grams. They are searched for, in time that grows with the
-        square of the vocabulary. The file then also contains the false positives of this search.
+        The `small` layout does not store the words of n-grams, so they are searched for. The time grows with the square
+        of the vocabulary. The file then also contains the false positives of this search.
 
         >>> import tempfile
         >>> from treeglot.lm import compile_ngram, train_ngram
@@ -151,11 +158,11 @@ class NgramModel(CompiledModel[_core.NgramModel]):
                 stream.write(piece)
 
     def encode(self, texts: Sequence[str]) -> tuple[Ids, npt.NDArray[np.uint64]]:
-        """Convert all texts to one array of word numbers, and return it with the offsets of the texts."""
+        """Convert texts to numbers of words. Return all numbers in one array, and the offset of each text."""
         return self.core.encode(list(texts))
 
     def score(self, text: str, *, bos: bool = True, eos: bool = True) -> float:
-        """Return the log10 probability of a text: after `<s>` if `bos`, with `</s>` if `eos`.
+        """Return the log10 probability of a text. With `bos`, it follows `<s>`; with `eos`, it ends with `</s>`.
 
         The sum is computed in single precision from left to right, and equals that of KenLM.
         """
@@ -169,7 +176,7 @@ class NgramModel(CompiledModel[_core.NgramModel]):
         return [WordScore(*score) for score in zip(log10.tolist(), length.tolist(), oovs, strict=True)]
 
     def perplexity(self, texts: Iterable[str]) -> Perplexity:
-        """Return how well the model predicts texts, each with `<s>` before it and `</s>` after it.
+        """Measure how well the model predicts texts. Each text begins after `<s>` and ends with `</s>`.
 
         >>> from treeglot.lm import compile_ngram, train_ngram
         >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
@@ -188,7 +195,7 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     def perplexity_of(
         self, ids: Ids, offsets: npt.NDArray[np.uint64], *, bos: bool = True, eos: bool = True
     ) -> Perplexity:
-        """Return how well the model predicts texts that are given as numbers (see `encode`)."""
+        """Measure how well the model predicts texts that are given as numbers (see `encode`)."""
         log10, _ = self.score_words(ids, offsets, bos=bos, eos=eos)
         texts = len(offsets) - 1
         places = np.flatnonzero(ids == 0)
@@ -222,9 +229,9 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     def score_words(
         self, ids: Ids, offsets: npt.NDArray[np.uint64], *, bos: bool = True, eos: bool = True
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8]]:
-        """Return the log10 score of each word and the length of the n-gram found.
+        """Return the log10 score of each word of the texts, and the length of the n-gram that gave it.
 
-        With `eos`, each text ends with the score of `</s>`.
+        With `eos`, each text also has the score of `</s>` at its end.
         """
         return self.core.score_words(_numbers(ids), offsets, bos, eos)
 
@@ -237,10 +244,10 @@ class NgramModel(CompiledModel[_core.NgramModel]):
 def load_ngram(path: PathLike, *, layout: Layout = "fast", verify: bool = True, wait: bool = True) -> NgramModel:
     """Load a model: map a compiled file, or compile an ARPA file (also compressed) in memory.
 
-    `layout` applies to models that are compiled here. A compiled file is read completely when it is opened. With
-    `verify=False`, it is not, and damage goes unnoticed. `wait=False` opens a large file at once. Translations then
-    verify the blocks that they use, and damage raises `FormatError`. A compiled file of an earlier version has no rest
-    costs, and causes a `RestWarning`.
+    `layout` applies to an ARPA file, which is compiled here. A compiled file is read and checked when it is opened.
+    With `verify=False`, it is not checked, and damage goes unnoticed. With `wait=False`, a large file opens at once.
+    Translations then verify the blocks that they use, and damage raises `FormatError`. If a compiled file comes from an
+    earlier version, it has no rest costs, and a `RestWarning` appears.
     """
     model = _open(path, layout=layout, verify=verify, wait=wait)
     if model.order > 1 and not model.core.has_rests:
@@ -333,7 +340,7 @@ def train_compiled(
 
 
 def _open(path: PathLike, *, layout: Layout = "fast", verify: bool = True, wait: bool = True) -> NgramModel:
-    """Return the model of a file, without warnings: copies from pickles are those of a model that had them."""
+    """Open the model of a file without warnings, because a copy from a pickle repeats warnings of the original."""
     name = os.fspath(path)
     if _is_compiled(path):
         return NgramModel(_core.NgramModel.open(name, opening(verify, wait)), name, verify=verify, wait=wait)
@@ -341,12 +348,12 @@ def _open(path: PathLike, *, layout: Layout = "fast", verify: bool = True, wait:
 
 
 def _is_compiled(path: PathLike) -> bool:
-    """Return whether a file is a compiled model; standard input never is."""
+    """Return whether a file is a compiled model. Standard input is never one."""
     return os.fspath(path) != "-" and _core.is_container(next(read_chunks(path, len(KENLM_MAGIC)), b""))
 
 
 def _read_arpa(path: PathLike, memory: int = 0, out: PathLike | None = None) -> ArpaReader:
-    """Return a reader at the end of its file.
+    """Read a whole ARPA file, and return the reader that holds its model.
 
     Tables of more than `memory` bytes are in files beside `out`. With 0, all tables are in memory.
     """
@@ -369,7 +376,7 @@ def _layout(name: str) -> NgramLayout:
 
 
 def _numbers(ids: npt.NDArray[Any]) -> Ids:
-    """Word numbers in the core's type. Values that do not fit are refused."""
+    """Convert word numbers to the type of the core. Values that are too large for it are refused."""
     if ids.dtype == np.uint32:
         return ids
     if ids.dtype.kind not in "iu":

@@ -1,4 +1,4 @@
-"""Derives n-gram models from others: interpolates several models, or prunes one."""
+"""Makes new n-gram models from existing ones: interpolates several models, or prunes one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SETTLED = 1e-6  # no weight changes by more in the last round
 
 @dataclass(frozen=True)
 class MixedText:
-    """How well a mixture predicts a text. Words that no model knows are left out."""
+    """Measures how well a mixture predicts a text. Words that no model knows do not count."""
 
     tokens: int  # with </s>, without unknown words
     unknown: int  # words that no model knows
@@ -39,7 +39,7 @@ class MixedText:
 
 @dataclass(frozen=True)
 class Mixture:
-    """An interpolation of several models."""
+    """The result of interpolating several models."""
 
     estimate: EstimatedNgrams
     weights: tuple[float, ...]
@@ -52,14 +52,14 @@ class Mixture:
 
 @dataclass(frozen=True)
 class Pruned:
-    """A model without some n-grams."""
+    """The result of pruning a model."""
 
     estimate: EstimatedNgrams
     counted: tuple[int, ...]  # n-grams before, by order
 
     @property
     def kept(self) -> tuple[int, ...]:
-        """The number of remaining n-grams, by order."""
+        """The number of n-grams of each order that remain."""
         sizes = [len(self.estimate.log10_probability(n)) for n in range(1, self.estimate.order + 1)]
         return (*sizes, *[0] * (len(self.counted) - len(sizes)))
 
@@ -76,10 +76,10 @@ def interpolate_ngrams(
 ) -> Mixture:
     """Interpolate n-gram models linearly into one back-off model.
 
-    With `dev`, a text, EM finds the weights that make it most likely. Otherwise, `weights` gives them. The result has
-    the n-grams of all models, each with the weighted sum of its probabilities. A word that a model does not know has
-    probability 0 in this model. For other n-grams, the result backs off, so it differs from the mixture of the models
-    (`MixedText.dynamic`).
+    If `dev` is a text, EM finds the weights that make it most likely. Otherwise, the weights are `weights`. The result
+    has the n-grams of all models, each with the weighted sum of its probabilities. A word that a model does not know
+    has probability 0 in this model. For other n-grams, the result backs off, so it differs from the mixture of the
+    models (`MixedText.dynamic`).
 
     >>> from treeglot.lm import compile_ngram, train_ngram
     >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
@@ -116,8 +116,8 @@ def interpolate_ngrams(
 def prune_ngrams(model: NgramModel | PathLike, threshold: float) -> Pruned:
     """Remove n-grams that change the perplexity of a model by a smaller fraction than `threshold` (Stolcke 1998).
 
-    Each n-gram is compared with the whole model. An n-gram stays if a longer one begins with it. Back-off weights are
-    computed again, so that probabilities sum to 1.
+    The effect of each n-gram is computed for the whole model. An n-gram stays if a longer remaining n-gram begins with
+    it. Back-off weights are computed again, so that probabilities sum to 1.
 
     >>> from treeglot.lm import compile_ngram, train_ngram
     >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
@@ -169,7 +169,7 @@ def _score(models: Sequence[NgramModel], lines: Iterable[str]) -> tuple[npt.NDAr
 
 
 def _maximise(scores: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], int]:
-    """Find the mixture weights that make the tokens most likely, by EM. Returns them with the number of rounds."""
+    """Find the weights of the mixture that make the tokens most likely. Return them with the number of EM rounds."""
     weights, rounds, change = np.full(len(scores), 1 / len(scores)), 0, math.inf
     while rounds < MOST_ROUNDS and change >= SETTLED:
         new = weights * (scores / (weights @ scores)).mean(axis=1)

@@ -1,4 +1,4 @@
-"""Text that trainers learn from: a file, or lines."""
+"""Passes text to trainers. The text is a file, or lines."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def feed_steps(
     name: str | None = None,
     progress: Progress | None = None,
 ) -> tuple[str, Iterator[None]]:
-    """Return the name of a text, and an iterator that passes more of its words to a trainer at each step."""
+    """Return the name of a text, and an iterator. Each step of the iterator passes more words to the trainer."""
     if isinstance(text, str | os.PathLike):
         name = name or os.fspath(text)
         chunks = read_chunks(text)
@@ -65,14 +65,14 @@ def _feed(
 
 
 def _encode(lines: Iterable[Line], name: str) -> Iterator[bytes]:
-    """Yield the lines as the bytes of a file, many at a time."""
+    """Join many lines at a time, and yield them as the bytes of a file."""
     numbered = enumerate(lines, 1)
     while some := [_line(line, name, number) for number, line in islice(numbered, LINES_AT_A_TIME)]:
         yield ("\n".join(some) + "\n").encode("utf-8", "surrogatepass")  # lone surrogates: the core says where
 
 
 def _line(line: Line, name: str, number: int) -> str:
-    """Return a line without its end. Refused if it would not be read back as the same line and words."""
+    """Return a line without its line end. A line that a file would not give back unchanged is refused."""
     if isinstance(line, str):
         text = line.removesuffix("\n")
         if "\n" in text:

@@ -1,4 +1,4 @@
-"""Training of n-gram models: interpolated modified Kneser-Ney, as in lmplz."""
+"""Trains n-gram models with interpolated modified Kneser-Ney smoothing, as lmplz does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BLOCK = 5_000_000  # words that a task sorts, about
 
 
 class DiscountWarning(UserWarning):
-    """The discounts of an order could not be estimated, and fallback discounts replace them."""
+    """Warns that the discounts of an order could not be estimated, so that fallback discounts replace them."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +58,14 @@ def train_ngram(
 ) -> Training:
     """Estimate an n-gram model from a text: a file, `-` for standard input, or lines or lists of words.
 
-    The model is written to `out` in the ARPA format, or kept in memory when there is no `out`. `prune` gives a count
-    for each order: n-grams with at most this count are left out. Its last value is also for all higher orders, so `[0,
-    0, 1]` drops n-grams that occur once, from trigrams on. Data beyond `memory` is sorted in the folder `scratch` (by
-    default the system's folder for temporary files). If the text is too small or too repetitive to estimate discounts,
-    `fallback` replaces them with a `DiscountWarning`; with None this is an error. Messages call the text `name`. With
-    `classes`, the model is over the classes of the words. The result does not depend on `memory` and `threads`. With
-    `machines`, which need `out`, their tasks count blocks of the text, and the counts are merged here (docs/scale.md).
-    They exchange files beside `parts`, or beside `out`.
+    The model is written to `out` in the ARPA format, or kept in memory if `out` is missing. `prune` gives a count for
+    each order: n-grams with at most this count are left out. Its last value also applies to all higher orders, so `[0,
+    0, 1]` drops n-grams that occur once, from trigrams on. Data that does not fit into `memory` is sorted in the folder
+    `scratch`, by default the system's temporary folder. If the text is too small or too repetitive to estimate
+    discounts, `fallback` replaces them, with a `DiscountWarning`. Without `fallback`, this is an error. In messages,
+    the text is called `name`. With `classes`, the model is over the classes of the words. The result does not depend on
+    `memory` and `threads`. With `machines`, which need `out`, tasks count blocks of the text, and the counts are merged
+    here (docs/scale.md). They exchange files beside `parts`, or beside `out`.
 
     >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
     >>> training = train_ngram(lines, order=2)
@@ -97,15 +97,15 @@ def train_ngram(
 
 @dataclass(frozen=True)
 class SortBlock:
-    """Sorts and counts the n-grams of a block of words, given by number."""
+    """Sorts and counts the n-grams of a block of text. Words are given by their numbers."""
 
     order: int
 
     def open(self) -> None:
-        """Open nothing: a block contains all that it needs."""
+        """Do nothing, because a block contains everything that it needs."""
 
     def run(self, opened: None, records: Any, first: int, threads: int, part: Path) -> dict[str, Any]:
-        """Write the sorted run of a block."""
+        """Count the n-grams of a block, and write them as a sorted run."""
         import numpy as np
 
         with write_binary(part) as stream:
@@ -123,7 +123,7 @@ def _count_elsewhere(
     machines: Machines,
     report: Callable[[str], None],
 ) -> str:
-    """Number the words of a text here, and let machines count its blocks. Returns the name of the text."""
+    """Number the words of a text here, and let machines count its blocks. Return the name of the text."""
     name, steps = feed_steps(trainer, text, name, progress)
     block = min(BLOCK, options["memory"] // 100)  # before the trainer sorts them itself for lack of memory
 

@@ -1,4 +1,4 @@
-"""Training the dependency language model of Shen et al. (2008)."""
+"""Trains the dependency language model of Shen et al. (2008)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SENTENCES_AT_A_TIME = 1000
 
 @dataclass(frozen=True)
 class DependencyLmOptions(Options):
-    """How dependency language models are trained."""
+    """Options for training dependency language models."""
 
     conditioning: Conditioning = option(
         CONDITIONING, "context of a child: its head and last sibling, or the last two of head and siblings"
@@ -61,11 +61,11 @@ def train_dependency(
 ) -> DependencyTraining:
     """Estimate a dependency language model over words or tags.
 
-    Each of the three models is an n-gram model over windows. With the conditioning `trigram`, a window has three
-    neighbours in the sequence of the head (marked with `<h>`) and its children on one side. That of the first child has
-    two. With `sibling`, it has the previous sibling (`<s>` for the first child), the head and the child. In any
-    context, the probabilities of all known words and `<unk>` sum to 1. If discounts cannot be estimated, as is usual
-    over tags, `fallback` replaces them with a `DiscountWarning`.
+    Each of the three models is an n-gram model over windows. With the conditioning `trigram`, a window contains three
+    neighbours in a sequence. The sequence consists of the head (marked with `<h>`) and its children on one side. The
+    window of the first child contains only two. With `sibling`, a window contains the previous sibling (`<s>` for the
+    first child), the head and the child. In any context, the probabilities of all known words and `<unk>` sum to 1. If
+    discounts cannot be estimated, as is usual over tags, `fallback` replaces them with a `DiscountWarning`.
 
     >>> sentence = Dependency(["the", "old", "man", "saw", "her"], [2, 2, 3, -1, 3])
     >>> with warnings.catch_warnings():
@@ -92,7 +92,7 @@ def train_dependency(
 def new_trainer(
     unit: Unit, conditioning: Conditioning, fallback: tuple[float, float, float] = FALLBACK
 ) -> DependencyTrainer:
-    """Make a trainer that has no sentences yet."""
+    """Return a trainer that has seen no sentences yet."""
     return DependencyTrainer(DependencyUnit[unit], fallback, DependencyConditioning[conditioning])
 
 

@@ -1,4 +1,4 @@
-"""Models: the files of a trained system, and the declarations of all kinds."""
+"""Models: the folders of trained systems, and the declarations of all kinds of models."""
 
 from treeglot.models.kind import Kind
 from treeglot.models.kinds import KINDS

@@ -1,4 +1,4 @@
-"""Files of a model besides rules, language model and weights."""
+"""Writes and loads the files of a model besides its rules, language model and weights."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def load_artefacts(
 
 
 def write_heads(name: str, folder: Path) -> None:
-    """Write a head table, given by its name or file."""
+    """Write a head table into a model's folder. The table is given by its name or its file."""
     with write_binary(folder / SOURCE_HEADS) as stream:
         stream.write(heads.load(name).text.encode())
 
 
 def copy_parser(parser: PathLike, folder: Path, name: str = PARSER) -> str:
-    """Copy the files of a parser into a model's folder. Returns its entry in `model.toml`."""
+    """Copy the files of a parser into a model's folder. Return the entry for it in `model.toml`."""
     from treeglot.parse.grammar import joined_folders, load_grammar
 
     adapter, colon, model = os.fspath(parser).rpartition(":")
@@ -77,7 +77,7 @@ def copy_aligner(aligner: PathLike, folder: Path) -> None:
 
 
 def write_training(folder: Path, pairs: Mapping[str, int | str], options: Any, text: TextPipeline | None) -> None:
-    """Write `training.json`: how the model was made, and the number and digest of its sentence pairs."""
+    """Write `training.json`. It records how the model was made, and the number and digest of its sentence pairs."""
     from treeglot import __version__
 
     languages = None if text is None else [text.source.language.code, text.target.language.code]
@@ -87,7 +87,7 @@ def write_training(folder: Path, pairs: Mapping[str, int | str], options: Any, t
 
 
 class ContextFile:
-    """Counts the words for context features while pairs are read."""
+    """Counts words for context features while the pairs are read."""
 
     def __init__(self, words: int) -> None:
         """Create empty counts. `words` is the number of words of each side, and 0 turns the features off."""
@@ -95,7 +95,7 @@ class ContextFile:
         self._counts = ContextCounts()
 
     def count(self, pairs: Iterator[Pair]) -> Iterator[Pair]:
-        """Pass the pairs on, and count their words if they are needed."""
+        """Yield the pairs unchanged, and count their words if context features need them."""
         return self._counted(pairs) if self._words else pairs
 
     def _counted(self, pairs: Iterator[Pair]) -> Iterator[Pair]:
@@ -113,7 +113,7 @@ class ContextFile:
 
 
 class DependencyModels:
-    """Collects the counts of dependency models from trees, one by one. Sentences without a tree are skipped."""
+    """Counts the events of dependency models while target trees are read. Sentences without a tree are skipped."""
 
     def __init__(self, units: Iterable[Unit], conditioning: Conditioning) -> None:
         from treeglot.lm.train_dependency import new_trainer
@@ -123,7 +123,7 @@ class DependencyModels:
         self._trainers = {unit: new_trainer(unit, conditioning) for unit in units}
 
     def add(self, tree: Dependency) -> None:
-        """Add one more tree."""
+        """Count the events of one more tree."""
         if len(tree):
             self.trees += 1
             for trainer in self._trainers.values():

@@ -1,4 +1,4 @@
-"""Constituency forests to strings and to dependency trees (the c2d paper): the rule sets of its table 2, and trees."""
+"""Kinds that translate constituency forests to strings or dependency trees: the rule sets in table 2 of the paper."""
 
 from __future__ import annotations
 

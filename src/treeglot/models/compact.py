@@ -24,7 +24,7 @@ def compact(directory: PathLike, *, drop_provenance: bool = False) -> Merged:
 
     Corrections are removed from their file after the new tables are in place. A killed run loses none, because applying
     a correction twice changes nothing. Other processes wait before they change the corrections. Provenance belongs to
-    the old table, and `drop_provenance` allows removing it.
+    the old table, so a model with provenance is refused unless `drop_provenance` is set.
     """
     folder = Path(directory)
     move_in(folder)

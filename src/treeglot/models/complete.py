@@ -1,4 +1,4 @@
-"""Interactive completion: the rest of a translation whose beginning a user has typed (docs/why.md)."""
+"""Completes a translation whose beginning a user has typed (docs/why.md)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIST = 100  # hypotheses among which the closest is looked for, where no derivat
 
 @dataclass(frozen=True)
 class Completion:
-    """A possible end of a translation."""
+    """A continuation of what the user has typed."""
 
     rest: str  # after the prefix, character by character
     reached: bool  # whether some derivation begins with the prefix; otherwise `rest` is from the closest hypothesis
@@ -47,9 +47,9 @@ def complete(model: Model, source: Given, prefix: str) -> Completion:
 
 
 def _closest(hypotheses: Sequence[Sequence[str]], typed: Sequence[str], part: str) -> Sequence[str]:
-    """Return the rest of a hypothesis after the place where it is closest to the typed text.
+    """Find the place of a hypothesis that is closest to the typed text, and return what follows it.
 
-    Distance counts inserted, deleted and replaced words. The next word must begin with `part` if possible.
+    The distance counts inserted, deleted and replaced words. If possible, the next word begins with `part`.
 
     >>> _closest([["the", "big", "house"], ["a", "house"]], ["the", "small"], "ho")
     ['house']

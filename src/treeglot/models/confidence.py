@@ -1,4 +1,4 @@
-"""Fitting a model's confidence on sentences with references."""
+"""Fits the confidence of a model on sentences with references."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEAST = 20  # sentences
 
 @dataclass(frozen=True)
 class Fitted:
-    """Counts of the data of a fit, and how well each half predicts the other."""
+    """The result of a fit: counts of the data, and how well each half predicts the other."""
 
     sentences: int
     words: int
@@ -33,24 +33,24 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Judged:
-    """Translated sentences with their features, and how good they are by their references."""
+    """Translated sentences with their features, and the quality of their words and texts by the references."""
 
     rows: list[Features]
     chrf: npt.NDArray[np.float64]  # by sentence
     words: list[list[bool]]  # by sentence: which words of the output the reference has
 
     def some(self, chosen: Sequence[int]) -> Judged:
-        """Return some of the sentences."""
+        """Return a selection of the sentences."""
         return Judged([self.rows[i] for i in chosen], self.chrf[list(chosen)], [self.words[i] for i in chosen])
 
     def fit(self, median: float) -> ConfidenceModel:
-        """Fit the models for "chrF is at least `median`" and for "the reference has the word"."""
+        """Fit one model for "chrF is at least `median`", and one for "the reference contains the word"."""
         good = (self.chrf >= median).astype(np.float64)
         return ConfidenceModel.fit(self.rows, good, [one for each in self.words for one in each])
 
 
 def judge(model: Model, sources: Sequence[Given], references: Sequence[str], threads: int = 1) -> Judged:
-    """Translate sentences and compare them with their references."""
+    """Translate sentences, and compute their quality by their references."""
     from treeglot.evaluate import Chrf
 
     if len(sources) != len(references):
@@ -71,7 +71,7 @@ def judge(model: Model, sources: Sequence[Given], references: Sequence[str], thr
 
 
 def fit_confidence(model: Model, sources: Sequence[Given], references: Sequence[str], threads: int = 1) -> Fitted:
-    """Fit the confidence of a model, and write it into its folder."""
+    """Fit the confidence of a model, and write it into the model's folder."""
     judged = judge(model, sources, references, threads)
     if len(judged.rows) < LEAST:
         raise UsageError(f"{len(judged.rows)} sentences were translated; expected {LEAST} or more")
@@ -91,7 +91,7 @@ def translate_sure(
     distinct: bool = False,
     threads: int = 1,
 ) -> list[Translation]:
-    """Translate like the model, but leave out the output of sentences whose confidence is below `least`."""
+    """Translate like the model, but without an output for sentences whose confidence is below `least`."""
     alone = kbest == 1  # what confidence is judged from can be had with the translation
     found = model.translate_batch(sources, *((LIST, True) if alone else (kbest, distinct)), threads)
     note = f"left out: a confidence below {least:g}"

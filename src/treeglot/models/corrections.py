@@ -22,11 +22,11 @@ HEAD_PLACE = re.compile(r"H([0-9]+)")
 
 
 class CorrectionWarning(UserWarning):
-    """A correction changes no translation."""
+    """Warns that a correction changes no translation."""
 
 
 def warn_of_problems(model: Model, changed: Sequence[int]) -> None:
-    """Warn of corrections without effect. `changed` is the number of rules that each correction changed."""
+    """Warn of corrections that change nothing. `changed` is the number of rules that each correction changed."""
     found = list(problems(model, changed))
     for problem in found[:MOST]:
         warnings.warn(problem, CorrectionWarning, stacklevel=3)
@@ -35,7 +35,7 @@ def warn_of_problems(model: Model, changed: Sequence[int]) -> None:
 
 
 def problems(model: Model, changed: Sequence[int], first: int = 0) -> Iterator[str]:
-    """Yield the problems of a model's corrections from the `first` on, with their places."""
+    """Yield the problems of a model's corrections, from the correction `first` on, with their places."""
     held = model.corrections
     if held is None:
         return
@@ -98,7 +98,7 @@ class _Check:
 
     @staticmethod
     def variables(symbols: list[str]) -> set[str]:
-        """Return the labels of the variables."""
+        """Return the labels of the variables of a rule."""
         return {found[1] for symbol in symbols if (found := VARIABLE.fullmatch(symbol))}
 
     def too_long(self, symbols: list[str]) -> str:
@@ -116,7 +116,7 @@ class _Check:
         return ""
 
     def words(self, symbols: list[str]) -> str:
-        """Find a word that the model's tokeniser never produces. Words of rules are always produced."""
+        """Find a word that the tokeniser never produces. Words that occur in rules are known to be produced."""
         text = self.model.text
         if text is None:
             return ""

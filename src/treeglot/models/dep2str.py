@@ -1,4 +1,4 @@
-"""Dependency trees to strings (Xie et al. 2011), and augmented with phrases on parts of relations (Xie et al. 2014)."""
+"""Kinds that translate dependency trees to strings (Xie et al. 2011), also with phrases on parts (Xie et al. 2014)."""
 
 from __future__ import annotations
 

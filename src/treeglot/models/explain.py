@@ -1,4 +1,4 @@
-"""Explains an output, or why it is not another: rules, examples, runners-up, forced decoding (docs/why.md)."""
+"""Explains an output, and why it is not another one: rules, examples, forced decoding (docs/why.md)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Part:
-    """Words of the requested output that rules produce from words of the input."""
+    """Words of the requested output that rules can produce from words of the input."""
 
     source: tuple[int, int]
     target: tuple[int, int]
@@ -50,7 +50,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Instead:
-    """Explains why an output was not chosen."""
+    """Explains why the model did not choose a requested output."""
 
     words: tuple[str, ...]  # that were wanted
     found: Translation | None  # its best derivation, of all that the rules allow; None if it has none
@@ -61,7 +61,7 @@ class Instead:
 
     @property
     def search_error(self) -> bool:
-        """Whether the other output scores higher than the search's result."""
+        """Whether the requested output scores higher than the one that the search found."""
         return self.found is not None and math.fsum(loss for _, loss in self.losses) < -1e-4
 
 

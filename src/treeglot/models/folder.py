@@ -3,25 +3,25 @@
     model.toml      kind, search options, and the names of the files below
     rules.table     the compiled rules; or on_demand.json and index-*.bin, to find rules on demand (docs/scale.md)
     lm.bin          the compiled n-gram model
-    lm_NAME.bin     further ones, as model.toml says
+    lm_NAME.bin     further language models, which model.toml names
     neural.bin      a neural joint model (docs/neural.md); or none
-    neural_NAME.bin further networks, as model.toml says
+    neural_NAME.bin further networks, which model.toml names
     context.json    the words of context features; or none
     weights.txt     a line `name value` for each feature
     text.toml       how text becomes words and words text, with the files of treeglot.text.pipeline; or none
     parser          the parser's grammar, or the file of another parser's model; or none
-    target.parser   the same of the target language, to learn from corrections; or none
+    target.parser   the same for the target language, to learn from corrections; or none
     aligner         a saved word aligner, to learn from corrections; or none
-    confidence.json how sure its translations are, learnt from sentences with references; or none
+    confidence.json how reliable translations are, learnt from sentences with references; or none
     provenance.bin  the sentence pairs that the rules come from; or none
     glossary.tsv    terms that translations use (docs/corrections.md); or none
     corrections.txt rules that are added, forbidden or reweighted, steps of weights (docs/corrections.md); or none
     parts           the rules of a joint model's parts (treeglot.models.joint); or none
-    training.json   the version, the languages and digests of the training data
+    training.json   the version, the languages, and digests of the training data
 
-Every file is complete when it appears under its name; `model.toml` is written last. A new model for the folder comes
-as the complete folder `.next` in it, whose files are then moved in. The next process that opens the model finishes an
-interrupted move.
+Every file is complete when it appears under its name, and `model.toml` is written last. To replace a model, the new one
+is first written to the folder `.next` inside, and then its files are moved into place. If this move is interrupted, the
+next process that opens the model finishes it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ GLOSSARY_FILE = "glossary.tsv"
 
 @dataclass(frozen=True)
 class ModelFile(Options):
-    """The content of `model.toml`."""
+    """The content of `model.toml`: the kind of the model, its search options, and the names of its files."""
 
     kind: str = required("the kind of model, such as hiero")
     parts: dict[str, str] = option({}, "of a joint model: the kinds of its parts by name; parts/NAME has their files")
@@ -85,17 +85,17 @@ class ModelFile(Options):
         check_part_names(self.parts)
 
     def need_table(self, folder: Path, what: str) -> None:
-        """Refuse a request that needs a rule table if the model in a folder finds its rules on demand."""
+        """Raise an error if a request needs a rule table, but the model finds its rules on demand."""
         if self.on_demand:
             raise UsageError(f"{folder} finds its rules on demand; {what} need a model with a rule table")
 
     @property
     def every_network(self) -> dict[str, str]:
-        """The files of the networks by name; the name of the neural joint model is empty."""
+        """The files of all networks, by name. The neural joint model has the empty name."""
         return ({"": self.neural} if self.neural else {}) | self.networks
 
     def files(self) -> Iterator[tuple[tuple[str, ...], str]]:
-        """Yield the files that `model.toml` names, by key."""
+        """Yield the files that `model.toml` names, with their keys."""
         rules = "on_demand" if self.on_demand else "rules"
         for name in (rules, "lm", "neural", "context", "weights", "text", "parser", "target_parser"):
             yield (name,), getattr(self, name)
@@ -106,7 +106,7 @@ class ModelFile(Options):
 
 
 def check_lm_names(names: Iterable[str]) -> None:
-    """Refuse names of further language models that cannot be features, or that are taken."""
+    """Refuse names of further language models that cannot be part of a feature, or that are taken."""
     for name in names:
         if not re.fullmatch("[a-z0-9_]{1,40}", name) or name == "unknown" or name.endswith("_unknown"):
             problem = "expected letters a to z, digits and _, and no unknown at its end"
@@ -114,7 +114,7 @@ def check_lm_names(names: Iterable[str]) -> None:
 
 
 def check_network_names(names: Iterable[str]) -> None:
-    """Refuse names of further networks that cannot be features."""
+    """Refuse names of further networks that cannot be part of a feature."""
     for name in names:
         if not re.fullmatch("[a-z0-9_]{1,40}", name):
             problem = "is no name of a network; expected letters a to z, digits and _"
@@ -122,7 +122,7 @@ def check_network_names(names: Iterable[str]) -> None:
 
 
 def check_part_names(names: Iterable[str]) -> None:
-    """Refuse names of a joint model's parts that cannot begin the names of features and folders."""
+    """Refuse names of a joint model's parts that cannot be prefixes of features or names of folders."""
     for name in names:
         if not re.fullmatch("[A-Za-z0-9_-]{1,40}", name):
             problem = "is no name of a part; expected letters A to Z and a to z, digits, - and _"
@@ -130,7 +130,7 @@ def check_part_names(names: Iterable[str]) -> None:
 
 
 def refuse_links(folder: Path, file: ModelFile) -> None:
-    """Refuse links among the model's files that lead out of its folder."""
+    """Refuse links in a model's folder that lead out of it."""
     given = {path.rpartition(":")[2] if "parser" in key[0] else path: key for key, path in file.files()}
     text = (folder / file.text).parent.relative_to(folder) if file.text else Path()
     learnt = [str(text / f"{side}.{part}") for side in ("source", "target") for part in PARTS]
@@ -148,7 +148,7 @@ def refuse_links(folder: Path, file: ModelFile) -> None:
 
 
 def move_in(folder: Path, *, locked: bool = False) -> None:
-    """Install the new model that waits in a folder, if there is one. A later call finishes an interrupted one.
+    """Move a new model into place, if a folder contains one. A later call finishes an interrupted move.
 
     `model.toml` is removed first and written last, so two models never mix. Before it is written, old rules of the
     other variant (table or index) are removed.
@@ -183,7 +183,7 @@ def move_in(folder: Path, *, locked: bool = False) -> None:
 
 
 def _remove_other_rules(folder: Path, file: ModelFile) -> None:
-    """Remove the old model's rules that the new model does not use."""
+    """Remove those files of rules of the old model that the new model does not have."""
     if file.on_demand:
         used = {file.on_demand, *read_facts(folder / file.on_demand)["indexes"]}
         other = ["rules.table", "rules.parquet", PROVENANCE]
@@ -207,7 +207,7 @@ def write_model(
     named: Mapping[str, Mapping[str, str]] = {},
     context: str = "",
 ) -> None:
-    """Write `weights.txt`, the text pipeline and, last, `model.toml` beside the existing tables.
+    """Write the parts of a model that come after its tables: the weights, the text pipeline and, last, `model.toml`.
 
     `named` contains the tables of `model.toml`: `parts`, `lms` and `networks`.
     """

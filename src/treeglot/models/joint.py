@@ -1,13 +1,13 @@
 """Joint models (Liu et al. 2009): the rules of several trained models in one search, each with its own features.
 
-A joint model is a folder like others, whose rules are those of its parts:
+The folder of a joint model is like others, but it contains the rules of several parts:
 
     model.toml          kind = "joint", and the kinds of the parts by name
     parts/NAME          rules.table of a part, its head table and its corrections
     lm.bin, weights.txt, text.toml, parser   as other models have them
 
-Features that all parts have are one: `word_penalty`, `glue`, `unknown`, `preferred`, `lm`. The others of a part are
-called NAME.FEATURE; NAME.rule_penalty counts its rules. Context features are common, too.
+All parts share the features `word_penalty`, `glue`, `unknown`, `preferred` and `lm`, and context features. The other
+features of a part are called NAME.FEATURE. For example, NAME.rule_penalty counts its rules.
 """
 
 from __future__ import annotations
@@ -62,26 +62,26 @@ class Part:
 
     @property
     def weights(self) -> dict[str, float]:
-        """The weights of the part, without features that joint models do not have."""
+        """The weights of the part, without those of features that a joint model cannot have."""
         found = reduce(without_neural, self.over_heads, read_weights(self.folder / self.file.weights))
         return {name: weight for name, weight in found.items() if name not in DEPENDENCY_FEATURES}
 
     @cached_property
     def over_heads(self) -> list[str]:
-        """The names of networks that score dependency trees. Joint models produce no such trees."""
+        """The networks of the part that score dependency trees. Joint models produce no such trees."""
         files = self.file.every_network.items()
         opened = {name: _core.JointModel.open(str(self.folder / file), _core.Opening.trusted) for name, file in files}
         return [name for name, network in opened.items() if network.facts["heads"]]
 
     @property
     def networks(self) -> dict[str, Path]:
-        """The files of the other networks, by name."""
+        """The files of the networks that the joint model takes from this part, by name."""
         files = self.file.every_network.items()
         return {name: self.folder / file for name, file in files if name not in self.over_heads}
 
 
 def joint_kind(parts: Mapping[str, Kind]) -> Kind:
-    """Return the kind of a joint model. It translates the richest input that any of its parts needs.
+    """Return the kind of a joint model. Its input is the richest input that any part needs.
 
     >>> joint_kind({"hiero": find_kind("hiero"), "dep2str": find_kind("dep2str")}).translates
     ('source_dependencies', 'source_trees', 'source_forests')
@@ -108,7 +108,7 @@ def joint_kind(parts: Mapping[str, Kind]) -> Kind:
 
 
 def load_parts(folder: Path, parts: Mapping[str, str], wait: bool) -> tuple[Kind, dict[str, _core.RuleTable], Setup]:
-    """Load a joint model's kind, the rule tables of its parts, and the matcher for them."""
+    """Load the kind of a joint model, the rule tables of its parts, and the matcher that joins them."""
     kinds = {name: find_kind(kind) for name, kind in parts.items()}
     tables, setups = {}, []
     for name, kind in kinds.items():
@@ -128,11 +128,11 @@ def join(
     force: bool = False,
     report: Callable[[str], None] = lambda line: None,
 ) -> Model:
-    """Make a joint model of trained models. The features of each part begin with the part's name.
+    """Join trained models into one. The names of the features of each part begin with the part's name.
 
-    Rule tables are links to those of the parts, or copies if the file system has no links. Weights are those of the
-    parts, on one scale. A feature that several parts have gets the average of their weights. `report` is told what is
-    chosen and left out.
+    Rule tables are links to the tables of the parts, or copies if the file system has no links. The weights come from
+    the parts, on a common scale. If several parts have a feature, it gets the average of their weights. `report` is
+    called with a line about each choice and each part that is left out.
     """
     if len(models) < 2:
         raise UsageError(f"{len(models)} model to join; expected two or more")
@@ -178,7 +178,7 @@ def _open(name: str, folder: Path) -> Part:
 
 
 def _lay(part: Part, folder: Path, report: Callable[[str], None]) -> None:
-    """Put the rules of a part into the joint model's folder."""
+    """Put the rules of a part into the folder of the joint model."""
     folder.mkdir(parents=True)
     _link(part.folder / part.file.rules, folder / "rules.table")
     for name in (SOURCE_HEADS, CORRECTIONS):
@@ -189,7 +189,10 @@ def _lay(part: Part, folder: Path, report: Callable[[str], None]) -> None:
 
 
 def _link(path: Path, to: Path) -> None:
-    """Link a file under another name. Files of models are replaced, never changed."""
+    """Give a file a second name by a hard link.
+
+    This is safe, because files of models are replaced and never changed.
+    """
     with suppress(OSError):
         os.link(path.resolve(), to)
         return
@@ -197,7 +200,7 @@ def _link(path: Path, to: Path) -> None:
 
 
 def _lay_lms(parts: Sequence[Part], folder: Path, report: Callable[[str], None]) -> dict[str, str]:
-    """Put the language models into the folder. Returns the files of the further ones by name."""
+    """Put the language models into the folder. Return the files of further models, by name."""
     given = [part for part in parts if part.file.lm]
     if given:
         first = given[0].folder / given[0].file.lm
@@ -219,7 +222,7 @@ def _lay_lms(parts: Sequence[Part], folder: Path, report: Callable[[str], None])
 
 
 def _lay_networks(parts: Sequence[Part], folder: Path, report: Callable[[str], None]) -> dict[str, str]:
-    """Put the networks of the parts into the folder, each from the first part that has it. Returns their files."""
+    """Put the networks of the parts into the folder. Each comes from the first part that has it. Return their files."""
     files = {}
     for part in parts:
         for name in part.over_heads:
@@ -238,7 +241,7 @@ def _lay_networks(parts: Sequence[Part], folder: Path, report: Callable[[str], N
 
 
 def _lay_context(parts: Sequence[Part], folder: Path, report: Callable[[str], None]) -> str:
-    """Put the words of context features into the folder, from the first part that has some."""
+    """Put the words of context features into the folder. They come from the first part that has any."""
     given = [part for part in parts if part.file.context]
     if not given:
         return ""
@@ -251,7 +254,7 @@ def _lay_context(parts: Sequence[Part], folder: Path, report: Callable[[str], No
 
 
 def _text(parts: Sequence[Part]) -> TextPipeline | None:
-    """Return the text pipeline. All parts with a pipeline must have the same one."""
+    """Return the text pipeline of the parts. Parts with different pipelines are refused."""
     given = [part for part in parts if part.file.text]
     if not given:
         return None
@@ -312,7 +315,7 @@ def _facts(parts: Sequence[Part], text: TextPipeline | None) -> dict[str, object
 
 
 def _widest(one: SearchOptions, other: SearchOptions) -> SearchOptions:
-    """Combine the search options of two parts: the larger of each limit.
+    """Return search options that have the larger limit of two parts, for each limit.
 
     >>> _widest(SearchOptions(pop_limit=100, beam=200), SearchOptions(pop_limit=200, beam=0)).pop_limit
     200
@@ -329,7 +332,7 @@ def _widest(one: SearchOptions, other: SearchOptions) -> SearchOptions:
 
 
 def first_weights(parts: Sequence[Part]) -> dict[str, float]:
-    """Return the weights before tuning: those of the parts, scaled to give the language model equal weight."""
+    """Return the weights before tuning. The parts' weights are scaled so that their language models weigh the same."""
     given = {part.name: part.weights for part in parts}
     sizes = [abs(weights.get("lm", 0.0)) for weights in given.values()]
     scale = sum(sizes) / len(sizes) if all(sizes) else 0.0
@@ -346,7 +349,7 @@ def first_weights(parts: Sequence[Part]) -> dict[str, float]:
 
 
 def names_of(folders: Sequence[Path]) -> Iterator[str]:
-    """Return names for unnamed parts: their kinds. From the second part of a kind on, a number is added."""
+    """Return names for parts without a name. These are their kinds; repeated kinds get a number."""
     seen: dict[str, int] = {}
     for folder in folders:
         kind = _open("", folder).kind.name

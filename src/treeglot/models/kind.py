@@ -1,4 +1,4 @@
-"""The declaration of a kind of model: its extractor, matcher, features, additional files and defaults."""
+"""Declares a kind of model: its extractor, matcher, features, additional files and defaults."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of model. To add one, declare it, and add an entry point in the group `treeglot.kinds`."""
+    """The declaration of a kind of model.
+
+    To add a kind, create one, and add an entry point in the group `treeglot.kinds`.
+    """
 
     name: str
     summary: str
@@ -53,17 +56,20 @@ class Kind:
     code: str = ""  # a digest of the code that declares it, if that is in another package
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the dataclass of its options out of a pickle: it is made on use, and pickle cannot find it."""
+        """Leave the dataclass of the options out of a pickle.
+
+        Whether rules can be found on demand. The kind's rules must match only words, and need no other files.
+        """
         return {name: value for name, value in self.__dict__.items() if name != "options"}
 
     @property
     def finds_on_demand(self) -> bool:
-        """Whether rules can be found on demand: they match only words, and the model needs no other files."""
+        """Whether rules can be found on demand. The kind's rules must match only words, and need no other files."""
         plain = self.matcher is match_strings and not self.source_heads and not self.dependency_models
         return self.extractor == "hiero" and plain
 
     def need_on_demand(self) -> None:
-        """Refuse rules on demand for a kind that cannot have them."""
+        """Refuse rules on demand for a kind that does not support them."""
         if not self.finds_on_demand:
             problem = f"a model of kind {self.name} cannot find its rules on demand"
             expected = "the extractor hiero, the common matcher, no source heads and no dependency models"
@@ -71,7 +77,7 @@ class Kind:
 
     @cached_property
     def options(self) -> type[Any]:
-        """The dataclass of its options."""
+        """The dataclass of the options of this kind."""
         from treeglot.models.options import model_options
 
         unused = set() if self.needs != Needs() else {"skip_bad"}
@@ -82,7 +88,7 @@ class Kind:
         return model_options(self.name, self.extractor, unused, self.defaults, self.papers)
 
     def check(self, corpus: Corpus) -> None:
-        """Refuse a corpus that lacks a file, or has an unused one."""
+        """Refuse a corpus that lacks a file that the kind needs, or that has a file that the kind does not use."""
         given = corpus.given()
         known = {"source", "target", "alignments", "posteriors", *self.optional}
         for need in self.files:
@@ -98,7 +104,7 @@ class Kind:
                 raise UsageError(f"a {self.name} model does not use {option_name(name)}")
 
     def validate(self, options: Any) -> None:
-        """Refuse invalid options before any work."""
+        """Refuse invalid options before the work begins."""
         from treeglot.rules.ghkm import GhkmOptions
         from treeglot.rules.on_demand import check_options
         from treeglot.rules.sql import COLUMNS
@@ -138,7 +144,7 @@ class Kind:
                 raise UsageError(f"{problem}; expected on_demand=true (--on-demand)", ("demand", each.name))
 
     def extraction(self, options: Any) -> Any:
-        """Return the options of the extractor, with the given limits."""
+        """Return the options of the extractor, within the given limits."""
         given, default = options.extract, type(options.extract)()
         for name, value in self.fixed.items():
             if getattr(given, name) not in (getattr(default, name), value):
@@ -146,22 +152,22 @@ class Kind:
         return dataclasses.replace(given, **self.fixed)
 
     def pair_needs(self, options: Any) -> Needs:
-        """Return the parts of sentence pairs that these options need."""
+        """Return the parts of sentence pairs that training with these options needs."""
         given = {f.name: getattr(options, f.name) for f in dataclasses.fields(Needs) if hasattr(options, f.name)}
         return dataclasses.replace(self.needs, **given)
 
     @property
     def forests(self) -> bool:
-        """Whether rules match forests. If so, a forest can be combined with a lattice of its words."""
+        """Whether rules match forests. If so, a forest can come together with a lattice of its words."""
         return self.matcher is match_forests
 
     @property
     def parses(self) -> bool:
-        """Whether the kind translates parses. If so, words without a parse are only a fallback."""
+        """Whether the kind translates parses. If so, it translates plain words only as a fallback."""
         return "source" not in self.translates
 
     def prepare(self, value: Any) -> Source:
-        """Return the decoder's input for a sentence or parse.
+        """Convert a sentence or parse to the input of the decoder.
 
         Trees become forests. Failed parses become words or nothing.
         """
@@ -186,7 +192,7 @@ class Kind:
         return map(self.prepare, sources if lattices is None else self._with_lattices(path, sources, lattices))
 
     def _with_lattices(self, path: Path, sources: Iterator[Any], lattices: Path) -> Iterator[Any]:
-        """Forests with the lattices of their words, each at the same place of its file."""
+        """Yield forests together with lattices of their words. Both files have the same order."""
         if not self.forests:
             raise UsageError(f"{lattices} has lattices of forests' words; a {self.name} model translates no forests")
         for number, (source, lattice) in enumerate(zip_longest(sources, read(lattices)), 1):

@@ -1,4 +1,4 @@
-"""The kinds of models, by name: those of this package, and those of other installed packages."""
+"""The kinds of models by name. Installed packages can add kinds to those of this package."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BUILT_IN = frozenset(KINDS)
 
 
 class KindWarning(UserWarning):
-    """An installed kind of model cannot be used."""
+    """Warns that a kind of model of an installed package cannot be used."""
 
 
 JOINT = "joint"  # the kind of models that are made of trained ones (treeglot.models.joint)
@@ -34,7 +34,7 @@ GROUP = "treeglot.kinds"  # the entry points of packages that bring kinds
 
 
 def find_kind(name: str) -> Kind:
-    """Return the kind of model with that name. Installed packages bring further kinds by entry points.
+    """Return a kind of model by its name. Installed packages can add kinds by entry points.
 
     >>> find_kind("hiero").summary
     'hierarchical phrases, no syntax'
@@ -64,7 +64,10 @@ def find_kind(name: str) -> Kind:
 
 
 def kind_of_model(name: str) -> Kind:
-    """Return the kind of a model that is being opened. Packages that repeat a built-in kind cause no new warning."""
+    """Return the kind of a model that is opened.
+
+    This repeats no warnings about packages that redefine a built-in kind.
+    """
     return KINDS[name] if name in KINDS else find_kind(name)
 
 
@@ -74,7 +77,7 @@ def _origin(entry: EntryPoint) -> str:
 
 
 def _installed(entry: EntryPoint) -> Kind:
-    """Return the kind that an entry point names, with a digest of its code."""
+    """Load the kind that an entry point names. Return it with a digest of its code."""
     place = f"the kind of model {entry.name!r} is {entry.value}"
     try:
         kind = entry.load()

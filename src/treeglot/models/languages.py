@@ -1,4 +1,4 @@
-"""Head tables by language."""
+"""Chooses the head tables of a model by its languages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFAULT_HEADS = "first"
 
 
 def with_heads(kind: Kind, options: Any, text: TextPipeline) -> Any:
-    """Replace default head tables in a kind's options by those of the languages."""
+    """Replace the default head tables among a kind's options by the tables of the languages."""
     defaults = kind.options()
     changed = {}
     for name, side in (("source_heads", text.source), ("target_heads", text.target)):
@@ -25,7 +25,7 @@ def with_heads(kind: Kind, options: Any, text: TextPipeline) -> Any:
 
 
 def table_of(language: Language, default: str) -> str:
-    """Return the head table of a language, or `default` if that is one of its tables.
+    """Return the head table of a language. If `default` is one of the language's tables, return `default`.
 
     >>> table_of(Language("zh", heads="chinese"), "chinese-particles")
     'chinese-particles'

@@ -79,9 +79,9 @@ def learn(
     aligner: Aligner | PathLike | None = None,
     weights: bool = False,
 ) -> Learnt:
-    """Add the rules of a pair to a model and to its folder. They are on disk before this returns.
+    """Add the rules of a sentence pair to a model and to its folder. When this returns, they are on disk.
 
-    With `weights`, the corrections of the pair include a step of the weights.
+    With `weights`, the model's weights also make a small step, which is stored with the pair's corrections.
     """
     model.need_table("corrections")
     if isinstance(alignment, str):
@@ -122,7 +122,7 @@ def undo(model: Model, group: str | None = None) -> Corrections:
 
 
 class Learner:
-    """Extracts the rules of sentence pairs for a model. Its files are read on first use."""
+    """Extracts the rules of sentence pairs for a model. It reads the files that it needs on first use."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -160,7 +160,7 @@ class Learner:
         return Learnt(group, *words, pair.links, tuple(new), len(known) - len(lost), step)
 
     def _step(self, source: Given, target: Sequence[str], notes: dict[str, str]) -> Correction | None:
-        """Return a step of the weights from the model's current translation towards a taught one."""
+        """Return a step that moves the weights from the model's translation towards the taught one."""
         inputs, _ = self.model.reader.inputs(source)
         if len(inputs) != 1:
             return None
@@ -169,10 +169,10 @@ class Learner:
         return Correction("weigh", "", key_of(tuned), None, features=made, **notes) if made else None
 
     def _parts(self, pair: Pair, notes: dict[str, str]) -> list[Correction]:
-        """Phrases that translate the whole sentence and win wherever they match.
+        """Return phrases that translate the whole sentence, with a bonus by which they win wherever they match.
 
-        There is one if rules may cover so many words. Otherwise the sentence is split where no link crosses. Very short
-        or unsplittable sentences have none.
+        If rules can cover the whole sentence, there is one phrase. Otherwise, the sentence is split where no link
+        crosses. Sentences that are very short, or that cannot be split, get no phrases.
         """
         limit = self.model.translator.options.span_limit
         most = limit if limit > 0 and not self.kind.parses else MOST_SYMBOLS
@@ -192,7 +192,7 @@ class Learner:
 
     @cached_property
     def rules(self) -> RuleLearner:
-        """The learner that extracts rules and gives them features."""
+        """The rule learner, which extracts rules and computes their features."""
         table, _ = Corrections(()).apply(self.model.translator.table)  # without what was learnt before
         limit = self.model.translator.options.span_limit
         longest = min(limit, LONGEST) if limit > 0 else LONGEST
@@ -201,7 +201,7 @@ class Learner:
 
     @cached_property
     def aligner(self) -> Aligner:
-        """The aligner of the model."""
+        """The word aligner of the model."""
         folder = self.model.directory / ALIGNER
         if not folder.is_dir():
             raise UsageError(
@@ -211,7 +211,7 @@ class Learner:
         return Aligner.load(folder)
 
     def pair(self, source: Given, target: Given, alignment: Alignment | None, aligner: Aligner | None) -> Pair:
-        """Return a sentence and its translation, with words in the form that rules use, and their links."""
+        """Return the words of a sentence and of its translation, in the form that rules use, and their links."""
         if isinstance(source, Lattice | LatticeForest) or isinstance(target, Lattice | LatticeForest):
             raise UsageError("a lattice was given to learn from; expected a sentence and its translation")
         words, parse, surface = self._source(source)
@@ -227,7 +227,7 @@ class Learner:
         return Pair(1, words, target_words, links, **self._source_parse(source, words, parse, surface), **target_parse)
 
     def _source(self, source: Given) -> tuple[list[str], Any, list[str]]:
-        """Return the source words as rules have them, the decoder's input, and the words of the text."""
+        """Prepare the source: its words in the form that rules use, the decoder's input, and the words of the text."""
         inputs, surface = self.model.reader.inputs(source)
         if len(inputs) == 1:
             given = inputs[0]
@@ -253,7 +253,7 @@ class Learner:
         return {}
 
     def _target(self, target: Given, source: Given) -> tuple[list[str], dict[str, Any]]:
-        """Return the target words as rules have them, and the target parse if the kind needs one."""
+        """Prepare the target: its words in the form that rules use, and its parse if the kind needs one."""
         wanted = self.kind.needs.target
         text = self.model.text
         parsed = target if isinstance(target, Tree | Dependency | ParseForest) else None
@@ -296,8 +296,8 @@ class Learner:
 def cut_pair(source: int, target: int, links: Alignment, most: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """Split a pair into the fewest parts of 3 to `most` source words, in the same order on both sides.
 
-    The result is empty if there is no such split. Every part has target words, because a part without any would delete
-    its source words everywhere.
+    The result is empty if no such split exists. Every part has target words, because a part without any would delete
+    its source words in other sentences.
 
     >>> cut_pair(6, 4, Alignment.parse("0-0 1-1 2-1 3-3 4-2"), 3)
     [((0, 3), (0, 2)), ((3, 6), (2, 4))]
@@ -324,7 +324,7 @@ def cut_pair(source: int, target: int, links: Alignment, most: int) -> list[tupl
 
 
 def forbidden(held: Iterable[Correction], rules: Iterable[Correction]) -> list[Correction]:
-    """Return the rules that corrections forbid and do not add again."""
+    """Return the rules that some corrections forbid and later ones do not add again."""
     by_source: dict[str, list[Correction]] = {}
     for each in held:
         if each.action in ("add", "forbid"):
@@ -340,7 +340,7 @@ def forbidden(held: Iterable[Correction], rules: Iterable[Correction]) -> list[C
 
 
 def taught_otherwise(held: Iterable[Correction], parts: Sequence[Sides]) -> list[Sides]:
-    """Return phrases taught earlier for the same sentence or a part of it that the new lesson does not contain."""
+    """Find taught phrases that a new lesson replaces: those for the same sentence or for its parts."""
     taught: dict[str, dict[Sides, None]] = {}  # by group
     lost: set[Sides] = set()
     for each in held:
@@ -373,7 +373,7 @@ def _sides(rule: Correction) -> Sides:
 
 
 def _is_general(rule: Correction) -> bool:
-    """Return whether a rule is useful for other sentences: it copies no word and adds no number."""
+    """Return whether a rule is useful for other sentences. It must not copy a word or add a number."""
     source, target = rule.source.split(), (rule.target or "").split()
     return KEPT not in source and all(word in source for word in target if word in VARIABLES)
 
@@ -383,6 +383,6 @@ def _words(value: Any) -> list[str]:
 
 
 def _relabelled(tree: Tree, words: list[str]) -> Tree:
-    """Return a tree with the words that rules have."""
+    """Return a tree whose words are replaced by the words that rules use."""
     forest = as_forest(tree)
     return NO_TREE if forest is None else with_words(forest, words).viterbi()  # type: ignore[union-attr]

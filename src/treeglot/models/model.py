@@ -1,4 +1,4 @@
-"""A trained model: it translates, explains, learns and takes corrections (`treeglot.models.folder` has its files)."""
+"""A trained model. It translates, explains, learns and takes corrections (`treeglot.models.folder` lists its files)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Model:
         corrections: Corrections | None = None,
         tuned: Weights | None = None,
     ) -> None:
-        """Create a model. `tuned` are the weights before the steps of corrections, or None without such steps."""
+        """Create a model. `tuned` has the weights before the steps of corrections, or None without steps."""
         self.directory = directory
         self.kind = file.kind
         self.file = file
@@ -73,12 +73,12 @@ class Model:
 
     @property
     def text(self) -> TextPipeline | None:
-        """Its text pipeline, or None if it takes words separated by blanks."""
+        """The text pipeline, or None if the model takes words separated by blanks."""
         return self.reader.text
 
     @property
     def weights(self) -> Mapping[str, float]:
-        """The weights of the features, with the steps that corrections make."""
+        """The weights of the features, including the steps of corrections."""
         return self.translator.weights
 
     def read(self, path: PathLike, format: str | None = None, lattices: PathLike | None = None) -> Iterator[Source]:
@@ -90,7 +90,7 @@ class Model:
 
     @property
     def glossary(self) -> Glossary | None:
-        """The terms that translations use by default."""
+        """The terms that the model's translations use by default."""
         return None if self.bound_glossary is None else self.bound_glossary.glossary
 
     def translate(
@@ -98,9 +98,9 @@ class Model:
     ) -> Translation:
         """Translate a text or a sentence: a string, a list of words, a tree, forest or dependency tree.
 
-        A model with a text pipeline treats a string as text of one or more sentences. Without a pipeline, a string
-        contains words separated by blanks. Words are parsed if the kind needs parses and the model has a parser.
-        `constraints`, for a single sentence, restrict the output. `glossary` replaces the model's own. It is a
+        A model with a text pipeline treats a string as a text of one or more sentences. Otherwise, a string contains
+        words separated by blanks. If the kind needs parses and the model has a parser, words are parsed first.
+        `constraints` restrict the output of a single sentence. `glossary` replaces the model's own one. It is a
         `Glossary`, its file, or a mapping from terms to forced translations.
         """
         wanted = None if constraints is None else constraints.core(partial(self.reader.target_words, source=source))
@@ -148,7 +148,7 @@ class Model:
         translate_file(self, path, out, threads=threads)
 
     def explain(self, source: Given, instead: str | None = None, examples: int = 3) -> Explanation:
-        """Explain where the words of a translation come from, and why it is not `instead` (docs/why.md).
+        """Explain where the words of a translation come from, and why the translation is not `instead` (docs/why.md).
 
         If the model was trained with provenance, each rule has up to `examples` examples.
         """
@@ -174,7 +174,7 @@ class Model:
     ) -> Learnt:
         """Learn from a sentence and its translation. The rules of the pair apply from the next translation on.
 
-        They are added to `corrections.txt` before this returns (docs/corrections.md). The model's aligner links the
+        When this returns, they are stored in `corrections.txt` (docs/corrections.md). The model's aligner links the
         words, unless `alignment` gives the links or `aligner` is another aligner. Kinds that need parses accept trees
         instead of text, or use the model's parsers. With `weights`, the weights also make a small step towards the
         translation.
@@ -190,9 +190,9 @@ class Model:
         return undo(self, group)
 
     def correct(self, corrections: Corrections, keep: Callable[[], None] = lambda: None) -> None:
-        """Translate with these corrections from now on. The model's folder does not change.
+        """Use these corrections from now on. The model's folder does not change.
 
-        `keep` is called when the corrections are known to fit, before they take effect.
+        `keep` is called after the corrections have been checked and before they take effect.
         """
         self.need_table("corrections")
         table, _ = corrections.apply(self.translator.table)
@@ -203,11 +203,11 @@ class Model:
             self.__dict__.pop(name, None)
 
     def need_table(self, what: str) -> None:
-        """Refuse a request that needs a rule table if the model finds its rules on demand."""
+        """Raise an error if a request needs a rule table, but the model finds its rules on demand."""
         self.file.need_table(self.directory, what)
 
     def need_index(self) -> None:
-        """Refuse a request that needs an index of sentence pairs if the model has a rule table."""
+        """Raise an error if a request needs an index of sentence pairs, but the model has a rule table."""
         if not self.file.on_demand:
             expected = "expected a model trained with --on-demand"
             raise UsageError(f"{self.directory} has a rule table, which no pairs can be added to; {expected}")
@@ -243,14 +243,14 @@ class Model:
 
     @cached_property
     def learner(self) -> Learner:
-        """The learner for corrected sentence pairs."""
+        """The learner that extracts the rules of corrected sentence pairs."""
         from treeglot.models.learn import Learner
 
         return Learner(self)
 
     @cached_property
     def provenance(self) -> Provenance | None:
-        """The sentence pairs that its rules come from. None if it was not trained with provenance."""
+        """The sentence pairs that the rules come from, or None if the model was trained without provenance."""
         from treeglot.rules.provenance import Provenance
 
         path = self.directory / PROVENANCE
@@ -260,13 +260,13 @@ class Model:
 
     @cached_property
     def all_rules(self) -> Translator:
-        """The translator without search limits."""
+        """A translator that uses all rules, without search limits."""
         from treeglot.models.explain import all_rules
 
         return all_rules(self.translator)
 
     def with_weights(self, weights: Mapping[str, float]) -> Model:
-        """Return the same model with other weights. It shares tables and language models.
+        """Return a copy of the model with other weights. It shares tables and language models.
 
         Steps of the old weights no longer have an effect.
         """
@@ -275,18 +275,18 @@ class Model:
         return made
 
     def with_search(self, options: SearchOptions) -> Model:
-        """Return the same model with other search options. Options that its kind does not use must stay as they are."""
+        """Return a copy with other search options. Options that the model's kind does not use must stay unchanged."""
         self.reader.kind.check_search(options, self.translator.options)
         return self._with(self.translator.with_search(options))
 
     def with_glossary(self, glossary: Terminology | None) -> Model:
-        """Return the same model with these terms instead of its own. None means no terms."""
+        """Return a copy of the model with these terms instead of its own. None means no terms."""
         made = self._with(self.translator)
         made.bound_glossary = None if glossary is None else self._bound(glossary)
         return made
 
     def with_corrections(self, corrections: Iterable[Correction] | PathLike | None) -> Model:
-        """Return the same model with these corrections of rules instead of its own. None means no corrections.
+        """Return a copy of the model with these corrections of rules instead of its own. None means no corrections.
 
         The corrections are a list or a file. Corrections that change nothing or never match cause a
         `CorrectionWarning`.
@@ -296,15 +296,15 @@ class Model:
         return made
 
     def try_corrections(self, corrections: Iterable[Correction], first: int) -> tuple[Model, list[str]]:
-        """Return the same model with these corrections instead of its own, and remarks on those from `first` on.
+        """Return a copy of the model with these corrections, and remarks on the corrections from `first` on.
 
-        This method issues no warnings.
+        Unlike `with_corrections`, this method issues no warnings.
         """
         made, changed = self._corrected(Corrections.of(corrections))
         return made, list(problems(made, changed, first))
 
     def _corrected(self, given: Corrections | None) -> tuple[Model, list[int]]:
-        """Return the model with these corrections, and the number of rules that each changed."""
+        """Return a copy of the model with these corrections, and the number of rules that each changed."""
         if given is None and self.file.on_demand:
             return self._with(self.translator), []
         self.need_table("corrections")
@@ -314,7 +314,7 @@ class Model:
         return made, changed
 
     def correction_of(self, rule: int | None) -> Correction | None:
-        """Return the last correction that added or changed a rule."""
+        """Find the last correction that added or changed a rule."""
         if rule is None or self.corrections is None:
             return None
         number = self.translator.table.origin(rule)[1]
@@ -408,7 +408,7 @@ def load(directory: PathLike, *, trust_parser: bool = False, wait: bool = False)
 
 
 def _load_on_demand(folder: Path, file: ModelFile) -> tuple[_core.RuleTable, Setup]:
-    """Load a table without rules, and the matcher of rules on demand."""
+    """Load a model without a rule table: an empty table, and the matcher that finds rules on demand."""
     if (folder / CORRECTIONS).is_file():
         raise UsageError(f"the model finds its rules on demand; expected no {CORRECTIONS}", ("on_demand",))
     rules = open_rules(folder / file.on_demand)

@@ -1,4 +1,4 @@
-"""Neural networks in model folders, and their scores word by word (docs/neural.md)."""
+"""Neural networks of models: adds them to a model's folder, and shows their scores word by word (docs/neural.md)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PARSES = ("", "constituents", "dependencies")  # that a network sees, by number
 
 @dataclass(frozen=True)
 class NeuralWord:
-    """The network's score of an output word, or of a source word's translation if the network is lexical."""
+    """The score that a network gives an output word. A lexical network scores translations of source words instead."""
 
     word: str  # </s> at the end; <none> for a source word without translation
     source: str  # the source word that it is affiliated with; </s> at the end
@@ -48,7 +48,10 @@ class NeuralWord:
 
 
 def neural_words(model: _core.JointModel | None, found: Translation) -> tuple[NeuralWord, ...]:
-    """Return the scores of the best output's words and of its end. A lexical network scores source words."""
+    """Return the scores of the words of the best output and of its end.
+
+    For a lexical network, return those of source words.
+    """
     if model is None:
         return ()
     words, hypothesis = found.words, found.best
@@ -73,7 +76,7 @@ def usual_name(model: _core.JointModel) -> str:
 
 
 def seen_parse(model: _core.JointModel, found: _core.Translation) -> SourceParse | None:
-    """Return the parse of a translated sentence as a network sees it. None if the network sees no parses."""
+    """Return the parse of a translated sentence in the form that a network needs, or None if it sees no parses."""
     if model.facts["parse"] == PARSES.index("dependencies") and not isinstance(found.given, Dependency):
         return found.tree or Dependency([], [], [])  # a failed parse says nothing
     return found.given if isinstance(found.given, ParseForest | Dependency) else None
@@ -91,9 +94,9 @@ def _translations(model: _core.JointModel, found: Translation) -> tuple[NeuralWo
 
 
 def with_neural(weights: Mapping[str, float], weight: float = WEIGHT, name: str = "") -> dict[str, float]:
-    """Add a weight for the feature `neural`, or `neural_NAME`.
+    """Add a weight for the feature `neural` or `neural_NAME` to the weights of a model.
 
-    The word penalty changes, too, so that outputs keep their length.
+    The word penalty changes, too, so that the output keeps its length.
 
     >>> with_neural({"lm": 0.5, "word_penalty": 1.0}, 0.1)
     {'lm': 0.5, 'word_penalty': 1.2, 'neural': 0.1}
@@ -116,7 +119,7 @@ def without_neural(weights: Mapping[str, float], name: str = "") -> dict[str, fl
 
 
 def parses_of(kind: Kind) -> str:
-    """Return the sort of source parse that a network can see in a kind of model. Empty if the kind has no parses.
+    """Return the sort of source parse that a network can see in a kind of model, or an empty text if there is none.
 
     >>> from treeglot.models.kinds import KINDS
     >>> parses_of(KINDS["c2s"]), parses_of(KINDS["dep2str"]), parses_of(KINDS["hiero"])
@@ -128,21 +131,24 @@ def parses_of(kind: Kind) -> str:
 
 
 def parse_of(pair: Pair) -> SourceParse | None:
-    """Return the part of a pair's source parse that a network learns from: the best tree, or the dependencies."""
+    """Return what a network learns from a pair's source parse: the best tree, or the dependencies."""
     if pair.source_dependency is not None:
         return pair.source_dependency
     return pair.source_tree if pair.source_forest is None else pair.source_forest.viterbi()
 
 
 def _refuse_heads(kind: Kind, what: str, key: tuple[str, ...] = ()) -> None:
-    """Refuse a network over heads for a kind of model that makes no dependency trees."""
+    """Refuse a network over heads if the kind of model produces no dependency trees."""
     if not kind.dependency_models:
         problem = f"{what} is a network over heads, and a {kind.name} model makes no dependency trees"
         raise UsageError(f"{problem}; expected a kind such as s2d or c2d", key)
 
 
 def wanted_networks(kind: Kind, options: Any) -> dict[str, JointOptions]:
-    """Return the options of the networks to train, by name. Networks that no search can use are refused."""
+    """Return the options of the networks that training will make, by name.
+
+    Networks that no search can use are refused.
+    """
     network: JointOptions = options.network
     if network.parse and not parses_of(kind):
         problem = f"network.parse is true, and a {kind.name} model translates sentences without parses"
@@ -160,7 +166,7 @@ def wanted_networks(kind: Kind, options: Any) -> dict[str, JointOptions]:
 
 
 def check_learners(wanted: Mapping[str, JointOptions], threads: int) -> None:
-    """Refuse networks whose trainer or device is not available here."""
+    """Refuse networks whose trainer or device is not available on this machine."""
     from treeglot.neural.learner import open_learner
 
     for network in wanted.values():
@@ -201,7 +207,10 @@ def train_neural(
 
 
 def tell_unused_states(folder: Path, wanted: Iterable[str]) -> None:
-    """Warn of saved training states of networks that are not to be trained. The folder has one state per network."""
+    """Warn of saved states of networks that this training does not make.
+
+    Each network has its own state in the folder.
+    """
     used = set(wanted)
     for path in sorted(folder.rglob("*.state")):
         called = "" if path.parent == folder else path.parent.name
@@ -273,7 +282,7 @@ def network_file(name: str) -> str:
 
 
 def _name_in(path: Path, name: str) -> None:
-    """Write the name of a network's file into a model.toml: in the table of networks, or as the first network."""
+    """Write the name of a network's file into `model.toml`."""
     lines = path.read_text(encoding="utf-8").splitlines()
     heading = next((i for i, line in enumerate(lines) if line.partition("#")[0].strip() == "[networks]"), None)
     if name and heading is None:

@@ -1,4 +1,4 @@
-"""Sentence pairs from files, for models that learn from them or find their rules on demand."""
+"""Reads sentence pairs from files, for models that learn from them or find their rules on demand."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ def read_pairs(
     alignments: PathLike | None = None,
     aligner: Aligner | PathLike | None = None,
 ) -> Iterator[Pair]:
-    """Read the sentence pairs of two files, with words as a model's rules have them. Errors name the line."""
+    """Read the sentence pairs of two files, with the words in the form that a model's rules use.
+
+    Errors name the line.
+    """
     if alignments is not None:
         if model.text is not None:
             raise UsageError(f"alignments are for words, and {model.directory} takes text; expected no alignments")

@@ -1,4 +1,4 @@
-"""The options of a kind of model: a dataclass made from what the kind declares."""
+"""Creates the dataclass of the options of a kind of model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from treeglot.syntax import heads
 
 @dataclasses.dataclass(frozen=True)
 class ClassLmOptions(Options):
-    """A second language model, over classes of words. Its feature is `lm_classes`."""
+    """Options of a second language model over classes of words. Its feature is `lm_classes`."""
 
     classes: int = option(0, "classes of words; 0: no such model", least=0, most=MOST_CLASSES)
     order: int = option(5, "classes in its longest n-grams", least=1, most=HIGHEST_ORDER)
@@ -31,7 +31,7 @@ class ClassLmOptions(Options):
 
 @dataclasses.dataclass(frozen=True)
 class ModelOptions(Options):
-    """All options of models besides those of extractors. A kind has the ones that it uses."""
+    """All options of models except those of extractors. Each kind has those of them that it uses."""
 
     score: ScoreOptions = option(ScoreOptions(), "how rules are scored and pruned")
     search: SearchOptions = option(SearchOptions(), "how input is translated")
@@ -65,7 +65,8 @@ class ModelOptions(Options):
 def model_options(
     kind: str, extractor: str, unused: set[str], defaults: Mapping[str, Any], papers: Mapping[str, str]
 ) -> type[Any]:
-    """Return the options of a kind: those of its extractor, and `ModelOptions` without `unused`, with other defaults.
+    """Create the options of a kind: those of its extractor and of `ModelOptions`, without `unused` and with its
+    defaults.
 
     >>> made = model_options("hiero", "hiero", {"target_style"}, {"lm_order": 3}, {})
     >>> made().lm_order, hasattr(made(), "extract"), hasattr(made(), "target_style")

@@ -73,10 +73,10 @@ def check_corrections(
 
 
 def touched(model: Model, sources: Sequence[Given], corrections: Iterable[Correction], threads: int = 1) -> list[int]:
-    """Return the places of sentences that contain the words of a corrected source side, in its order.
+    """Return the places of the sentences that corrections can change: those with the words of a corrected source side.
 
-    Words that are adjacent in the side must be adjacent in the sentence, unless the model translates parses. No other
-    sentence can change.
+    The words must occur in the order of the source side. Words that are adjacent in it must also be adjacent in the
+    sentence, unless the model translates parses.
     """
     in_row = not find_kind(model.kind).parses
     sentences = [f" {' '.join(words)} " for words in model.reader.words(sources, threads)]
@@ -97,7 +97,7 @@ def touched(model: Model, sources: Sequence[Given], corrections: Iterable[Correc
 
 
 def having_terms(model: Model, sources: Sequence[Given], threads: int = 1) -> list[int]:
-    """Return the places of sentences with terms of the model's glossary."""
+    """Return the places of the sentences that contain terms of the model's glossary."""
     if model.bound_glossary is None:
         return []
     asked = model.bound_glossary.find(model.reader.words(sources, threads))
@@ -105,7 +105,7 @@ def having_terms(model: Model, sources: Sequence[Given], threads: int = 1) -> li
 
 
 def side_words(side: str) -> list[list[str]]:
-    """Return the words of a source side, in parts between its variables. The brackets of fragments are left out.
+    """Split the words of a source side at its variables. Brackets of fragments are left out.
 
     >>> side_words("VP( VV( sees ) [NP,1] ) ")
     [['sees']]
@@ -120,7 +120,7 @@ def side_words(side: str) -> list[list[str]]:
 
 
 def _has(sentence: str, chunks: Iterable[str]) -> bool:
-    """Return whether a sentence contains these parts one after the other."""
+    """Return whether a sentence contains these parts, one after the other."""
     start = 0
     for chunk in chunks:
         found = sentence.find(f" {chunk} ", start)

@@ -1,4 +1,4 @@
-"""Turns a user's input into the decoder's input, and its output into text."""
+"""Converts a user's input to the input of the decoder, and the decoder's output to text."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ CUT = f"a sentence of more than {MOST_WORDS} words: translated in pieces"
 def open_model_parser(folder: Path, name: str, trusted: bool = False) -> Parser[Any]:
     """Open the parser that `model.toml` names: the folder of a grammar, or ADAPTER:MODEL.
 
-    Its files are in the model's folder. Models can come from anywhere. So files that can run code are opened only if
-    the user trusts them.
+    Models can come from anywhere. So if a parser's files, which are in the model's folder, can run code, they are
+    opened only if the user trusts them.
     """
     from treeglot.parse import load_parser
     from treeglot.parse.adapters import RUN_CODE, open_parser
@@ -82,16 +82,16 @@ class Reader:
 
     @cached_property
     def parser(self) -> Parser[Any] | None:
-        """The model's parser."""
+        """The parser of the model, which parses the source."""
         return self.open_parser() if self.open_parser is not None else None
 
     @cached_property
     def target_parser(self) -> Parser[Any] | None:
-        """The parser of the target language, to learn from sentence pairs."""
+        """The parser of the target language. The model needs it to learn from sentence pairs."""
         return self.open_target_parser() if self.open_target_parser is not None else None
 
     def bind(self, glossary: Glossary) -> BoundGlossary:
-        """Return the glossary in the model's words."""
+        """Return a glossary in the words of the model."""
         if self.text is None:
             return glossary.bind()
         source, target = self.text.source, self.text.target
@@ -112,9 +112,9 @@ class Reader:
         markup: bool = False,
         glossary: BoundGlossary | None = None,
     ) -> list[Translation]:
-        """Translate texts, documents, lists of words and parses. `translate` takes the decoder's input.
+        """Translate texts, documents, lists of words and parses. `translate` is the function of the decoder.
 
-        `kbest` and `distinct` describe its lists, for texts of several sentences. With `markup`, a string can contain
+        `kbest` and `distinct` select the hypotheses for texts of several sentences. With `markup`, a string can contain
         translations of its parts.
         """
         text = self.text
@@ -154,10 +154,10 @@ class Reader:
     def _sentences(
         self, text: TextPipeline, given: Sequence[Any], threads: int
     ) -> tuple[list[list[Place] | None], list[list[tuple[Place, Tokens]] | None], list[Any], dict[int, Kept]]:
-        """Split texts into sentences. Returns their places, their pieces with words, and all pieces in a row.
+        """Split texts into sentences. Return their places, their pieces with words, and all pieces in one list.
 
-        The last value has, for each piece, the words that stay unchanged or have given translations. Parses have no
-        places.
+        The last returned value contains the words of each piece that stay unchanged or have given translations. Parses
+        have no places.
         """
         spans = [split_protected(text.source, source) if isinstance(source, Protected) else None for source in given]
         parts_of = [(source, place) for source, found in zip(given, spans, strict=True) for place in found or ()]
@@ -177,7 +177,7 @@ class Reader:
         return spans, sentences, units, kept
 
     def inputs(self, source: Given) -> tuple[list[Source], list[list[str]]]:
-        """Return the decoder's input for the sentences of a text or a parse, and their words in the original case."""
+        """Return the decoder's input for a text's sentences or for a parse, and their words in the original case."""
         if self.text is None:
             inputs, _ = self.ready([_words(source)])
             return inputs, [_words_of(each) for each in inputs]
@@ -197,7 +197,7 @@ class Reader:
     def ready(
         self, sources: Sequence[Any], threads: int = 1, kept: Mapping[int, Kept] | None = None, markup: bool = False
     ) -> tuple[list[Source], list[list[str]]]:
-        """Return the decoder's input for words and parses, and their words in the original case.
+        """Convert words and parses to the input of the decoder. Also return their words in the original case.
 
         `kept` contains words of sentences that stay unchanged or have given translations. The decoder gets placeholders
         for them, which no rule contains. With `markup`, the decoder reads lines, and they are not parsed.
@@ -210,7 +210,7 @@ class Reader:
         return [with_words(each, words) for each, words in zip(parsed, folded, strict=True)], surface
 
     def _folded(self, surface: Sequence[Sequence[str]], kept: Mapping[int, Kept]) -> list[list[str]]:
-        """Return the words of sentences as rules have them."""
+        """Convert the words of sentences to the form that rules use."""
         assert self.text is not None
         folded = self.text.source.fold(surface)
         if self.text.numbers is not None:
@@ -221,7 +221,7 @@ class Reader:
         return folded
 
     def _marks(self, kept: Mapping[int, Kept]) -> dict[int, list[Mark]]:
-        """Return the words with given translations, by sentence."""
+        """Return the words that have given translations, sentence by sentence."""
         return {number: found for number, given in kept.items() if (found := list(self._given_marks(given)))}
 
     def _given_marks(self, given: Kept) -> Iterator[Mark]:
@@ -232,7 +232,7 @@ class Reader:
                 yield Mark((place, place + 1), [" ".join(target) for target in targets])
 
     def target_words(self, text: str, source: Given) -> list[str]:
-        """Return the words of a target text in the form that rules have when they translate this source sentence."""
+        """Return the words of a target text, in the form that rules use for this source sentence."""
         if self.text is None:
             return tokens(text)
         [found] = self.text.target.fold([self.text.target.tokenise([text])[0].words])
@@ -246,7 +246,7 @@ class Reader:
     def development(
         self, sources: Sequence[Source], references: Sequence[Sequence[str]], threads: int = 1
     ) -> tuple[list[Source], list[list[str]]]:
-        """Prepare tuning data: sentences and references become the model's words; parses stay unchanged.
+        """Prepare data for tuning. Sentences and references are converted to the model's words; parses stay unchanged.
 
         Each line is one sentence, as in training.
         """
@@ -319,7 +319,10 @@ def _ends_clause(word: str) -> bool:
 
 
 def _text(source: str | Protected, markup: bool) -> Protected:
-    """Make protected text: surrogates become U+FFFD. Without markup, protected parts are found by their form."""
+    """Turn a text into protected text.
+
+    Surrogates become U+FFFD. Without markup, protected parts are found by their form.
+    """
     if isinstance(source, Protected):
         given = source
     else:
@@ -328,7 +331,7 @@ def _text(source: str | Protected, markup: bool) -> Protected:
 
 
 def _kept(source: Protected, place: Place, tokens: Tokens) -> Kept:
-    """Find the words of a piece that are protected, with their given translations."""
+    """Return the protected words of a piece, with their given translations."""
     first, last = (bisect_left(source.places, (at, at)) for at in place)
     stay = set(source.places[first:last])
     spans = [(place[0] + begin, place[0] + end) for begin, end in tokens.spans]
@@ -336,7 +339,7 @@ def _kept(source: Protected, place: Place, tokens: Tokens) -> Kept:
 
 
 def _words(source: Given) -> Any:
-    """Check a sentence or parse, and split a string into words. Other values are refused."""
+    """Check a sentence or parse, and split a string into words. Other types are refused."""
     if isinstance(source, str | ParseForest | Dependency | Lattice | LatticeForest | Tree):
         return source
     if isinstance(source, list | tuple) and all(isinstance(word, str) for word in source):
@@ -379,7 +382,10 @@ def with_words(source: Source, words: list[str]) -> Source:
 
 
 def sentence_words(source: Source, markup: bool) -> list[str]:
-    """Return the words that spans refer to: a line's words without its markup. A refused line has none."""
+    """Return the words that spans refer to.
+
+    For a line with markup, these are the words without it; refused lines have none.
+    """
     if isinstance(source, ParseForest | Dependency | Lattice | LatticeForest):
         return source.words
     if not isinstance(source, str):
@@ -391,7 +397,7 @@ def sentence_words(source: Source, markup: bool) -> list[str]:
 
 
 def _on_paths(found: list[Translation], surface: list[list[str]]) -> list[list[str]]:
-    """Return the words of sentences as they were given. A lattice has those of the chosen path."""
+    """Return the words of sentences in their original form. For a lattice, return those of the chosen path."""
 
     def own(one: Translation, words: list[str]) -> list[str]:
         if isinstance(one.given, Lattice):
@@ -402,7 +408,7 @@ def _on_paths(found: list[Translation], surface: list[list[str]]) -> list[list[s
 
 
 def _take_marks(sources: list[Any]) -> dict[int, list[Mark]]:
-    """Replace lines with markup by their words. Returns the given translations by line.
+    """Replace lines that contain markup by their words. Return the given translations of each line.
 
     A line that the decoder refuses stays as it is.
     """
@@ -419,7 +425,7 @@ def _take_marks(sources: list[Any]) -> dict[int, list[Mark]]:
 def _terms(
     glossary: BoundGlossary | None, words: list[list[str]], inputs: list[Source], marks: Mapping[int, list[Mark]]
 ) -> list[Terms]:
-    """Return the given translations of each sentence: from markup, then from a glossary."""
+    """Return the given translations of each sentence. Those from markup come first, then those from a glossary."""
     if glossary is None:
         return [Terms(marks.get(number, [])) for number in range(len(inputs))] if marks else []
 
@@ -448,11 +454,10 @@ def _to_text(
     glossary: BoundGlossary | None,
     threads: int,
 ) -> list[Tokens]:
-    """Return the text of the best hypotheses.
+    """Convert the best hypotheses to text.
 
-    Words that passed through have the case that the source gave them, and numbers the form of the target language.
-    Translations that were given have their own case.
-    Words of terms have the capitals that the glossary gives them.
+    Words that were copied keep the case of the source, and numbers get the form of the target language. Given
+    translations keep their own case, and terms have the capitals of the glossary.
     """
     languages = text.source.language, text.target.language
     given = [tokens(one.best.text) for one in found]
@@ -484,7 +489,7 @@ def _recase(words: list[str], given: Sequence[str]) -> None:
 
 
 def _given(translation: Translation, glossary: BoundGlossary) -> Iterable[tuple[int, str]]:
-    """Yield the output words that the glossary writes with capitals: their places and their form there."""
+    """Yield the places of output words that the glossary writes with capitals, and these forms."""
     terms = {(term.span, term.target): glossary.cased.get((term.entry, term.target), ()) for term in translation.terms}
     steps = translation.derivation.steps
     used: dict[int, int] = {}  # by step, how many of its words came already

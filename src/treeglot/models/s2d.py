@@ -1,4 +1,4 @@
-"""Strings to dependency trees (Shen et al. 2008; the s2d page): Hiero's rules with structures on their target sides."""
+"""Kinds that translate strings to dependency trees (Shen et al. 2008): Hiero's rules with target structures."""
 
 from __future__ import annotations
 

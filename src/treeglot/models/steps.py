@@ -1,8 +1,8 @@
-"""Steps of the weights that a model makes when it is taught a translation (docs/corrections.md).
+"""Computes the steps that a model's weights make when it is taught a translation (docs/corrections.md).
 
-A step is a line of `corrections.txt` with the action `weigh`. It has relative changes of weights: 0.01 is one percent
-of the tuned weight. It also has the key of the weights that it was made for. New tuning gives weights another key, and
-then old steps have no effect.
+A step is a line of `corrections.txt` with the action `weigh`. It contains relative changes of weights: 0.01 means one
+percent of the tuned weight. It also contains the key of the weights that it was made for. New tuning changes this key,
+and then old steps have no effect.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def key_of(weights: Weights) -> str:
 
 
 def stepped(weights: Weights, corrections: Iterable[Correction] | None) -> dict[str, float]:
-    """Return the weights after the steps in some corrections. Bounds keep every weight from changing its sign.
+    """Return the weights after all steps in some corrections.
+
+    No weight can change its sign, because changes are bounded.
 
     >>> from treeglot.rules.corrections import Correction
     >>> step = Correction("weigh", "", key_of({"lm": 0.5, "glue": -1.0}), None, features=(("lm", 0.01),))
@@ -52,7 +54,7 @@ def stepped(weights: Weights, corrections: Iterable[Correction] | None) -> dict[
 
 
 def _moved(weights: Weights, corrections: Iterable[Correction] | None) -> dict[str, float]:
-    """Return the sum of all steps, by name."""
+    """Add up all steps. Return the sums by the names of the weights."""
     steps = [each for each in corrections or () if each.action == "weigh"]
     key = key_of(weights) if steps else ""
     parts: dict[str, list[float]] = {}
@@ -70,7 +72,7 @@ def _bounded(moved: float) -> float:
 def find_step(
     translator: Translator, tuned: Weights, held: Iterable[Correction] | None, source: Source, target: Sequence[str]
 ) -> tuple[tuple[str, float], ...]:
-    """Return the step from a model's translation towards the taught one. Empty if no step is needed.
+    """Return the step that moves the weights towards a taught translation. It is empty if no step is needed.
 
     The step is that of MIRA (Chiang 2009). It is the smallest step after which the hope outscores the fear by as much
     as it is better. The hope is the taught translation, or else the nearest of the best hypotheses.
@@ -92,7 +94,7 @@ def find_step(
 
 
 def _hope(translator: Translator, source: Source, fear: Hypothesis, target: Sequence[str]) -> tuple[Hypothesis, float]:
-    """Return the hope, and how much its BLEU exceeds that of the fear, in words of the reference."""
+    """Return the hope of a step, and by how much its BLEU exceeds that of the fear, in words of the reference."""
     from treeglot.evaluate import Bleu
 
     reached = translator.translate(source, TargetConstraints(list(target), [], "", [], [], []))
@@ -106,21 +108,22 @@ def _hope(translator: Translator, source: Source, fear: Hypothesis, target: Sequ
 
 
 def _gained(weights: Weights, hope: Mapping[str, float], fear: Mapping[str, float]) -> dict[str, float]:
-    """Return how much more the hope scores, by feature, with tuned weights. Weights that never move are left out."""
+    """Return by how much the hope outscores the fear, feature by feature. Weights that never move are left out."""
     names = sorted(name for name in {*hope, *fear} if weights.get(name) and not name.endswith(FIXED))
     differences = {name: weights[name] * (hope.get(name, 0.0) - fear.get(name, 0.0)) for name in names}
     return {name: value for name, value in differences.items() if value}
 
 
 def _centred(gained: Mapping[str, float]) -> dict[str, float]:
-    """Remove the common component, which would only rescale all weights.
+    """Subtract from a step its common component, which would only rescale all weights.
 
-    Human translations score lower than the model's best output, so otherwise all weights would shrink.
+    Human translations score lower than the model's best output. So with this component, taught weights would all
+    shrink.
     """
     mean = math.fsum(gained.values()) / max(1, len(gained))
     return {name: value - mean for name, value in gained.items()}
 
 
 def _rounded(moved: float, step: float) -> float:
-    """Limit a step to the bounds, and round it to a few digits for the file."""
+    """Limit a step to its bounds. Round it to a few digits for the file."""
     return round(_bounded(moved + step) - _bounded(moved), 6)

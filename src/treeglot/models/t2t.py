@@ -1,4 +1,4 @@
-"""Source and target syntax in Hiero (Chiang 2010): exact, fuzzy and nested tree-to-tree rules, and SAMT."""
+"""Kinds with source and target syntax in Hiero (Chiang 2010): exact, fuzzy and nested tree-to-tree rules, and SAMT."""
 
 from __future__ import annotations
 

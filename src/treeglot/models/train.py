@@ -1,4 +1,4 @@
-"""From a parallel corpus to a model folder, for every kind of model."""
+"""Trains a model of any kind: from a parallel corpus to a model's folder."""
 
 from __future__ import annotations
 
@@ -91,27 +91,27 @@ def train(
 ) -> Model:
     """Train a model into the folder `out`. Each file of the corpus is read once.
 
-    A model that is there already stays until the new one is complete. One with tuned weights is only replaced with
-    `force`.
+    If the folder already contains a model, it stays until the new one is complete. A model with tuned weights is
+    replaced only with `force`.
 
-    `options` are those of the kind, such as `HieroModelOptions`. The language model is `lm` (ARPA or compiled) if
-    given; otherwise one is trained on `lm_text` or, without it, on the target side. `lms` are further models by name,
-    whose features are `lm_NAME`. `report` is told what is done, line by line. Beside the model, `rules.parquet` holds
-    the scored rules for inspection.
+    `options` are those of the kind, such as `HieroModelOptions`. `lm` is the language model (ARPA or compiled). If it
+    is missing, one is trained on `lm_text` or, without that, on the target side. `lms` contains further models by name;
+    their features are `lm_NAME`. `report` is called with a line about each step. The scored rules are written to
+    `rules.parquet` beside the model, for inspection.
 
-    With `text`, whose words the corpus has, the model takes text. `parser` parses what it translates: the folder of a
-    grammar, or ADAPTER:MODEL; its files are copied into the model. So are those of `target_parser` and of `aligner`,
-    the folder of a saved one: with them the model can learn from corrections. Head tables that are not given are those
-    of the languages of `text`.
+    With `text`, the model takes raw text; the corpus must contain the words of this pipeline. `parser` parses the
+    input: the folder of a grammar, or ADAPTER:MODEL. Its files are copied into the model. So are the files of
+    `target_parser`, and of `aligner`, the folder of a saved aligner. The model needs these two to learn from
+    corrections. By default, the languages of `text` select the head tables.
 
-    With an `engine`, rules are extracted in parts by its machines, which must see the folder that `out` is in. Each
-    machine has `threads` and `memory`, and its tasks share them. A run that was ended finds the parts that were
-    finished. The rules are the same as without.
+    With an `engine`, its machines extract rules in parts. All of them must see the folder that contains `out`. Each
+    machine has `threads` and `memory`, and its tasks share them. If a run is interrupted, the next run reuses its
+    finished parts. The rules are the same as without an engine.
 
-    A run that was ended while it trained a neural model (`options.neural`) continues this training when it is repeated.
+    If a run is interrupted while it trains a neural model (`options.neural`), the same call continues this training.
 
-    With `filter`, a file of sentences or parses that the model will translate, the table has the rules for these alone.
-    They score as they would in the whole table.
+    `filter` is a file of sentences or parses that the model will translate. The table then contains only the rules for
+    these. Their scores are the same as in the whole table.
     """
     declared = find_kind(kind)
     declared.check(corpus)
@@ -219,19 +219,19 @@ def _filter(kind: Kind, path: Path, options: Any) -> SourceFilter:
 
 
 def parts_folder(place: Path) -> Path:
-    """The folder of an engine's parts, until the model is complete."""
+    """Return the folder that stores the parts of an engine until the model is complete."""
     resolved = place.resolve()
     return resolved.with_name(f".{resolved.name}.parts")
 
 
 def network_state(place: Path) -> Path:
-    """The folder of the state of a network's training, until the model is complete."""
+    """Return the folder that stores the state of a network's training until the model is complete."""
     resolved = place.resolve()
     return resolved.with_name(f".{resolved.name}.network")
 
 
 def install_model(folder: Path, place: Path) -> Model:
-    """Move a complete model to its place; one that is there already stays until then."""
+    """Move a complete model to its place. An existing model stays there until then."""
     place.parent.mkdir(parents=True, exist_ok=True)
     folder.rename(place / NEXT if place.is_dir() else place)
     move_in(place)
@@ -239,7 +239,7 @@ def install_model(folder: Path, place: Path) -> Model:
 
 
 def refuse_tuned(folder: Path) -> None:
-    """Refuse to replace weights unless they are the initial ones from training."""
+    """Raise an error if a model has other weights than the initial ones from training."""
     if not (folder / "model.toml").is_file():
         return
     try:
@@ -258,10 +258,10 @@ def refuse_tuned(folder: Path) -> None:
 def _tee(
     pairs: Pairs, corpus: Corpus, trees: DependencyModels, digest: hashlib.blake2b, scratch: Path, words: bool
 ) -> Iterator[Pair]:
-    """Pass the pairs on, and give the target trees and words to the language models.
+    """Yield the pairs unchanged, and pass their target trees and words to the language models.
 
-    Dependency models are estimated after the last pair. Words wait in a file if they are needed: n-grams are counted
-    when extraction has released its memory.
+    Dependency models are estimated after the last pair. If words are needed, they wait in a file, and n-grams are
+    counted when extraction has released its memory.
     """
     doubts = [Doubts(str(getattr(corpus, side) or corpus.parses(side))) for side in ("source", "target")]
     to_line = PLAIN.open_writer({}) if corpus.target is None else lambda words: " ".join(words) + "\n"
@@ -288,7 +288,7 @@ def _tee(
 
 
 def _spool(pairs: Iterable[Pair], path: Path | None, network: JointOptions) -> Iterator[Pair]:
-    """Pass the pairs on. With a path, write the words, first links and parses for networks to it."""
+    """Yield the pairs unchanged. With a path, also write their words and first links to it, for networks."""
     if path is None:
         yield from pairs
         return
@@ -332,7 +332,7 @@ def _more_lms(
     memory: str | int,
     report: Callable[[str], None],
 ) -> dict[str, str]:
-    """Write the further language models. Returns their files by name. Messages call the text `named`."""
+    """Write the further language models, and return their files by name. In messages, the text is called `named`."""
     from treeglot.lm.classes import ClassOptions, learn_classes
     from treeglot.lm.ngram import install_ngram, train_compiled
 
@@ -352,7 +352,7 @@ def _more_lms(
 
 
 def first_weights(kind: Kind, lms: Iterable[str], networks: Iterable[str] = ()) -> dict[str, float]:
-    """Return the weights before tuning: those of the kind, of further language models and of networks."""
+    """Return the weights before tuning: the kind's own, and those of further language models and networks."""
     weights = dict(kind.weights) | {f"lm_{name}": LM_WEIGHT for name in lms}
     for name in networks:
         weights = {**weights, network_feature(name): WEIGHT} if name else with_neural(weights)

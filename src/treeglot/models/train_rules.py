@@ -1,4 +1,4 @@
-"""Creates the rules of a new model: a rule table, or an index to find rules on demand."""
+"""Makes the rules of a new model: a rule table, or an index that finds rules on demand."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SCORED_BYTES = 64  # of a row that the database gives, in memory: its number, pr
 
 @dataclass(frozen=True)
 class RulesJob:
-    """The settings and output paths of rule extraction."""
+    """What rule extraction needs to know: its settings and output paths."""
 
     kind: Kind
     options: Any
@@ -125,7 +125,7 @@ def _extract(
     report: Callable[[str], None],
     **common: Any,
 ) -> Extraction:
-    """Extract the rules of the pairs, in parts if there is an engine."""
+    """Extract the rules of the pairs. With an engine, extract them in parts."""
     from treeglot.rules import extract
     from treeglot.rules.parts import extract_in_parts
 
@@ -142,7 +142,7 @@ LOST = {
 
 
 def _report_extraction(facts: Mapping[str, Any], pairs: Pairs, says: str, report: Callable[[str], None]) -> None:
-    """Report the numbers of pairs and rules."""
+    """Report how many pairs were read and how many rules were extracted."""
     _report_pairs(facts["counts"], pairs, report)
     report("rules extracted and counted" + (f": {says.format(**facts)}" if says else ""))
     if facts["options"].get("phrase_dependencies"):
@@ -153,7 +153,7 @@ def _report_extraction(facts: Mapping[str, Any], pairs: Pairs, says: str, report
 
 
 def _report_pairs(counts: Mapping[str, int], pairs: Pairs, report: Callable[[str], None]) -> None:
-    """Report the number of pairs, and of those that gave nothing. Warn if no pair has links."""
+    """Report how many pairs were read, and how many yielded nothing. If no pair has links, warn."""
     number = counts["pairs"]
     lost = [f"{counts[name]:,} {words}" for name, words in LOST.items() if counts.get(name)]
     report(f"{number:,} sentence pairs, of them {', '.join(lost) or 'none without links'}")

@@ -12,7 +12,7 @@ from treeglot.rules.provenance import PROVENANCE
 
 
 def verify_model(folder: PathLike) -> list[str]:
-    """Open all files of a model, and list them. A damaged file raises `FormatError`.
+    """Open all files of a model, and return their names. A damaged file raises `FormatError`.
 
     Binary files are verified completely. Text files are read and validated. Translation opens parsers, the aligner and
     the provenance only on demand; this function opens them, too.

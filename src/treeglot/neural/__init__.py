@@ -1,3 +1,3 @@
-"""The neural joint model: `neural.train` trains it, `neural.options` says how."""
+"""Neural joint models. `neural.train` trains them, and `neural.options` defines their options."""
 
 __all__: list[str] = []

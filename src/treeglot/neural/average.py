@@ -1,8 +1,8 @@
-"""Several joint models as one: the mean of their log probabilities.
+"""Averages several joint models into one. Its log probabilities are the means of those of the models.
 
 The mean of networks is a network of the same form. Their embeddings and hidden units stand side by side, and no weight
-connects those of two networks. The output has the weights of each, divided by their number. So the search and the file
-format need no change.
+connects two networks. The output weights of each network are divided by the number of networks. So the search and the
+file format need no change.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PARSE_INPUTS = 4  # what a parse says of a word, in the core
 
 
 def average(models: Sequence[JointModel]) -> JointModel:
-    """Average models: the scores of the result are the means of theirs, before normalisation.
+    """Average models. The scores of the result are the means of their scores, before normalisation.
 
     All models must have the same words, and see the same number of words. Only seeds and sizes of layers can differ.
     """
@@ -84,7 +84,7 @@ def _check_alike(first: JointModel, other: JointModel, place: int) -> None:
 
 
 def _blocks(matrices: Sequence[Floats]) -> Floats:
-    """Make block-diagonal matrices: of the first matrix of each model, then of the second of each, and so on.
+    """Return block-diagonal matrices: one of the first matrices of all models, one of the second matrices, and so on.
 
     >>> _blocks([np.ones((1, 1, 2), np.float32), np.full((1, 1, 1), 2, np.float32)])
     array([1., 1., 0., 0., 0., 2.], dtype=float32)

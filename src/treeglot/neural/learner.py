@@ -1,7 +1,8 @@
-"""The interface of trainers that replace the core.
+"""Defines the interface of trainers that can replace the core.
 
-The core makes vocabularies and examples, draws batches, samples and dropout, sets rates, evaluates epochs, saves states
-and writes the file. A learner has the parameters and changes them by one batch at a time.
+The core creates vocabularies and examples, and draws batches, samples and dropout. It also sets learning rates,
+evaluates epochs, saves states and writes the file. A learner only keeps the parameters, and changes them by one batch
+at a time.
 """
 
 from __future__ import annotations
@@ -20,25 +21,25 @@ BIASES = ("bias", "second.bias", "output.bias")  # they do not decay
 
 
 class Learner(Protocol):
-    """The interface that `_core.train_joint` calls. Parameters come in the blocks of `shapes`."""
+    """The interface that `_core.train_joint` calls. Parameters are passed as the blocks that `shapes` describes."""
 
     name: str  # with all that its rounding depends on; a saved state names it
 
     def begin(self, values: Blocks, means: Blocks, variances: Blocks) -> None:
-        """Take parameters, and the moments of Adam."""
+        """Take the initial parameters, and the moments of Adam."""
 
     def learn(self, batch: JointBatch) -> float:
-        """Change the parameters by one step of Adam on a batch, and return the sum of its losses."""
+        """Make one step of Adam on a batch, and return the sum of its losses."""
 
     def blocks(self) -> tuple[Blocks, Blocks, Blocks]:
-        """Return the parameters and moments."""
+        """Return the current parameters and moments."""
 
 
 def shapes(options: JointOptions) -> dict[str, tuple[int, ...]]:
-    """Return the blocks of parameters, and the sizes of their rows.
+    """Return the shapes of the blocks of parameters.
 
-    The embeddings are those of source words, then those of target words. The first layer sees an example's inputs side
-    by side.
+    The first blocks are the embeddings of source words and of target words. The first layer sees the inputs of an
+    example side by side.
 
     >>> shapes(JointOptions(embedding=16, hidden=32))["weights"]
     (-1, 32)
@@ -55,7 +56,7 @@ def shapes(options: JointOptions) -> dict[str, tuple[int, ...]]:
 
 
 def open_learner(options: JointOptions, threads: int) -> AbstractContextManager[Learner | None]:
-    """Open the learner that the options name. None means the core."""
+    """Open the learner that the options name. The result is None if the core itself trains."""
     if options.trainer == "core":
         return nullcontext()
     from treeglot.neural.torch_trainer import torch_learner

@@ -1,4 +1,4 @@
-"""What a joint model sees and how it is trained."""
+"""Options that define what a joint model sees and how it is trained."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOSS = ("samples", "frequent", "penalty", "dropout", "input_dropout", "short_his
 
 @dataclass(frozen=True)
 class JointOptions(Options):
-    """What a joint model sees and how it is trained.
+    """Options that define what a joint model sees and how it is trained.
 
     >>> JointOptions(hidden=100)
     Traceback (most recent call last):
@@ -91,7 +91,7 @@ class JointOptions(Options):
         return [dataclasses.replace(self, seed=self.seed + place, networks=1) for place in range(self.networks)]
 
     def for_core(self) -> dict[str, Any]:
-        """Return the options of one network as the core takes them."""
+        """Return the options of one network in the form that the core needs."""
         values = dataclasses.asdict(self)
         for name in ("held_out", "networks", "trainer", "device"):
             del values[name]

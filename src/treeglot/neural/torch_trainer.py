@@ -1,6 +1,6 @@
 """PyTorch as a trainer of joint models, on a CPU or a GPU. It needs the extra `torch`: pip install treeglot[torch].
 
-This is the only file that imports PyTorch, and only when it is asked to train.
+No other file imports PyTorch, and this file is imported only when a user selects PyTorch.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from treeglot.neural.options import JointOptions
 
 @contextmanager
 def torch_learner(options: JointOptions, threads: int) -> Iterator[TorchLearner]:
-    """Make a learner with this number of PyTorch threads. The old number is restored at the end."""
+    """Run a block with a learner that uses this number of PyTorch threads. At the end, restore the old number."""
     try:
         import torch
     except ImportError as error:
@@ -31,7 +31,7 @@ def torch_learner(options: JointOptions, threads: int) -> Iterator[TorchLearner]
 
 
 class TorchLearner:
-    """A `Learner`: the loss of a batch, its gradients by PyTorch, and a step of Adam."""
+    """A `Learner` that uses PyTorch: it computes the loss of a batch and its gradients, and makes a step of Adam."""
 
     def __init__(self, torch: Any, options: JointOptions, threads: int) -> None:
         self.torch, self.options, self.device = torch, options, options.device
@@ -47,7 +47,7 @@ class TorchLearner:
         self.parts: list[dict[str, Any]] = []  # values, means and variances
 
     def begin(self, values: Blocks, means: Blocks, variances: Blocks) -> None:
-        """Take parameters and moments."""
+        """Take the initial parameters and moments."""
         given, rows = (values, means, variances), shapes(self.options)
         self.parts = [
             {name: self._tensor(numbers).reshape(rows[name]) for name, numbers in part.items() if len(numbers)}
@@ -56,14 +56,14 @@ class TorchLearner:
         self.empty = {name: numbers for name, numbers in values.items() if not len(numbers)}
 
     def blocks(self) -> tuple[Blocks, Blocks, Blocks]:
-        """Return the parameters and moments."""
+        """Return the current parameters and moments."""
         values, means, variances = (
             {name: block.cpu().numpy().reshape(-1) for name, block in part.items()} | self.empty for part in self.parts
         )
         return values, means, variances
 
     def learn(self, batch: JointBatch) -> float:
-        """Make one step of Adam."""
+        """Make one step of Adam on a batch, and return the sum of its losses."""
         loss, gradients = self.gradients(batch)
         first, second, decay = batch.decays
         with self.torch.no_grad():
@@ -79,9 +79,9 @@ class TorchLearner:
         return loss
 
     def gradients(self, batch: JointBatch) -> tuple[float, dict[str, tuple[Any, Any]]]:
-        """Return the sum of the losses and the gradients of each block.
+        """Compute the loss of a batch. Return the sum, and the gradients of each block.
 
-        A block comes with the rows that the batch touches, or None for all rows.
+        A gradient comes with the rows that the batch uses, or with None if it covers all rows.
         """
         places, sources = self._tensor(batch.places), self._tensor(batch.sources)
         words, at = self.torch.unique(self.torch.cat((places, sources)), return_inverse=True)
@@ -96,7 +96,7 @@ class TorchLearner:
         return loss.item(), found
 
     def _loss(self, batch: JointBatch, used: dict[str, Any], places: Any, sources: Any) -> Any:
-        """Return the sum of -s(w) + log Z + penalty (log Z)^2 over the examples, as in cpp/neural/joint_network.h."""
+        """Return the loss of a batch: -s(w) + log Z + penalty (log Z)^2, summed as in cpp/neural/joint_network.h."""
         torch, functional = self.torch, self.torch.nn.functional
         examples = len(batch.columns)
         seen = functional.embedding(places, used["embeddings"]).reshape(examples, -1, self.options.embedding)
@@ -116,7 +116,7 @@ class TorchLearner:
         return (log_sums - right + self.options.penalty * log_sums.square()).sum()
 
     def _kept(self, units: Any, kept: Any, scale: float) -> Any:
-        """Return the units after dropout."""
+        """Return the hidden units after dropout."""
         return units * (self._tensor(kept).reshape(units.shape) * scale) if len(kept) else units
 
     def _tensor(self, numbers: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Training joint models from aligned sentence pairs."""
+"""Trains joint models on aligned sentence pairs."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ def train_joint(
     begin: Callable[[int], None] = lambda network: None,
     report: Callable[[JointEpoch], None] = lambda epoch: None,
 ) -> JointModel:
-    """Train a joint model; each pair has source words, target words and their links.
+    """Train a joint model. Each pair consists of source words, target words and their links.
 
-    With the option `parse`, a pair also has the parse of its source sentence: a tree, a forest or a dependency tree.
-    Without one, or after a failed parse, a pair is learnt from without it. With the option `heads`, the fifth part of a
-    pair is the dependency tree of its target sentence, and pairs without one are left out.
+    With the option `parse`, a pair also contains the parse of its source sentence: a tree, a forest or a dependency
+    tree. Pairs without a parse are used without one. With the option `heads`, the fifth part of a pair is the
+    dependency tree of its target sentence. Pairs without this tree are left out.
 
-    Epochs are judged by their perplexity on `dev`, or on the pairs that the option `held_out` takes from `pairs`.
-    The result is that of the best epoch. If the core trains, it is the same for any number of threads. With the option
-    `networks`, several are trained one after another, and the result is their mean.
+    The best epoch is the one with the lowest perplexity on `dev`, or on the pairs that the option `held_out` takes from
+    `pairs`. The result is the network of this epoch. If the core trains, it is the same for any number of threads. With
+    the option `networks`, several networks are trained one after another, and the result is their mean.
 
-    A run that was killed continues from the files in the folder `state`, which remains for the caller to remove.
+    If a run is killed, the next run continues from the files in the folder `state`. The caller removes this folder.
     `begin` gets the number of each network, from 1. `report` gets each epoch of a network. `progress` counts the epochs
     of all networks.
 
@@ -77,7 +77,7 @@ def train_joint(
 
 
 def _refuse_none_held_out(corpus: JointCorpus, held_out: JointCorpus, every: int) -> None:
-    """Say why no pair is held out: there are too few, or all of them were left out."""
+    """Raise an error that explains why no pair is held out: there are too few pairs, or all were left out."""
     if left_out := held_out.treeless + held_out.empty:
         problem = f"one sentence pair of {every} is held out, {left_out:,} in all, and all of these were left out"
         reasons = f"{held_out.treeless:,} without a target dependency tree and {held_out.empty:,} with an empty side"
@@ -125,7 +125,7 @@ def _trained(
 def _corpora(
     pairs: Iterable[LinkedPair | ParsedPair], every: int, options: JointOptions, called: str = "sentence pair"
 ) -> tuple[JointCorpus, JointCorpus]:
-    """Split the pairs: every `every`th pair is held out; 0 holds out none."""
+    """Split the pairs into training and held-out pairs. Every `every`th pair is held out; 0 holds out none."""
     both = [JointCorpus(options.lexical, options.heads) for _ in range(2)]
     for number, pair in enumerate(pairs, start=1):
         parse, tree = (*pair[3:], None, None)[:2]
@@ -141,7 +141,7 @@ def _corpora(
 
 
 def load_joint(path: PathLike, *, verify: bool = True, wait: bool = True) -> JointModel:
-    """Map a model's file. `verify=False` opens it without reading it completely, so damage goes unnoticed.
+    """Map the file of a model into memory. With `verify=False`, it is not checked, so damage goes unnoticed.
 
     `wait=False` opens a large file at once. Translations then verify the blocks that they use, and damage raises
     `FormatError`.

@@ -1,4 +1,4 @@
-"""Parsing: grammars from treebanks, trees and forests of sentences, and the protocol of all parsers."""
+"""Parsing: trains grammars on treebanks, parses sentences into trees or forests, and defines what a parser is."""
 
 from treeglot.parse.parser import ParsingOptions, load_parser
 from treeglot.parse.protocol import Parser

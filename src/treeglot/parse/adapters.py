@@ -1,4 +1,4 @@
-"""Parsers of other packages behind the `Parser` protocol; each package is an optional extra of its own.
+"""Adapters for parsers of other packages. Each package is an optional extra. All implement the protocol `Parser`.
 
     pip install treeglot[udpipe]      UDPipe 1 models
     pip install treeglot[spacy]       spaCy pipelines with a parser
@@ -37,7 +37,7 @@ T = TypeVar("T", Dependency, Tree)
 
 
 class Adapter(ABC, Generic[T]):
-    """A loaded model of another package. A subclass parses batches of sentences that are not empty."""
+    """A loaded model of another package. Subclasses parse batches of sentences that have words."""
 
     gives: type[T]
     refusal: ClassVar[str]  # what to say of a model that the package cannot load
@@ -47,7 +47,7 @@ class Adapter(ABC, Generic[T]):
         self.name = name
 
     def parse(self, sentences: Iterable[Sequence[str]]) -> Iterator[T]:
-        """Yield a value for each sentence. An empty sentence has an empty value."""
+        """Yield the parse of each sentence. A sentence without words has an empty parse."""
         rest = iter(sentences)
         while batch := [list(words) for words in islice(rest, BATCH)]:
             found = iter(self.parsed([words for words in batch if words]) if any(batch) else ())
@@ -56,15 +56,15 @@ class Adapter(ABC, Generic[T]):
 
     @abstractmethod
     def parsed(self, sentences: list[list[str]]) -> Iterable[T]:
-        """Return a value for each sentence."""
+        """Return the parse of each sentence in a batch."""
 
     @abstractmethod
     def empty(self) -> T:
-        """Return the value of an empty sentence."""
+        """Return the parse of a sentence without words."""
 
     @classmethod
     def load(cls, open_model: Callable[[str], Any], model: str, name: str) -> Any:
-        """Return the adapter of a model, by the name or file that its package knows."""
+        """Load the adapter of a model, by the name or file that its package uses."""
         try:
             return cls(open_model(model), f"{name} {model}")
         except MemoryError:
@@ -74,17 +74,18 @@ class Adapter(ABC, Generic[T]):
 
 
 class DependencyAdapter(Adapter[Dependency]):
-    """An adapter that returns dependencies."""
+    """An adapter for a parser that returns dependencies."""
 
     gives = Dependency
 
     def empty(self) -> Dependency:
-        """Return dependencies without words."""
+        """Return the dependencies of a sentence without words."""
         return Dependency([], [])
 
     def checked(self, words: Sequence[str], heads: Sequence[int], tags: Sequence[str | None]) -> Dependency:
-        """Create dependencies from heads that count from 1 (0 for roots). If the words differ from those given, refuse
-        them.
+        """Create dependencies from heads that count from 1 (0 for roots).
+
+        If the words differ from the given ones, refuse them.
         """
         if len(heads) != len(words):
             raise TreeglotError(
@@ -105,7 +106,7 @@ class UdpipeParser(DependencyAdapter):
         self.module = module
 
     def parsed(self, sentences: list[list[str]]) -> Iterator[Dependency]:
-        """Parse one sentence after another."""
+        """Parse the sentences of a batch one by one."""
         for words in sentences:
             sentence, error = self.module.Sentence(), self.module.ProcessingError()
             for word in words:
@@ -123,13 +124,13 @@ class UdpipeParser(DependencyAdapter):
 class SpacyParser(DependencyAdapter):
     """A pipeline of spaCy with a parser. Its tokenizer and its sentence borders are not used.
 
-    If spaCy sees several sentences in one, each has a root.
+    If spaCy splits a sentence into several, the parse has a root for each.
     """
 
     refusal = "{} is no pipeline of spaCy that is here"
 
     def parsed(self, sentences: list[list[str]]) -> Iterator[Dependency]:
-        """Parse a batch at once."""
+        """Parse all sentences of a batch at once."""
         from spacy.tokens import Doc
 
         given = (Doc(self.model.vocab, words=words) for words in sentences)
@@ -145,7 +146,7 @@ class StanzaParser(DependencyAdapter):
     refusal = "Stanza has no models for {} here"
 
     def parsed(self, sentences: list[list[str]]) -> Iterator[Dependency]:
-        """Parse a batch at once."""
+        """Parse all sentences of a batch at once."""
         for words, sentence in zip(sentences, self.model(sentences).sentences, strict=True):
             found = sentence.words
             yield self.checked(words, [w.head for w in found], [w.xpos or w.upos for w in found])
@@ -157,7 +158,7 @@ class SuparParser(DependencyAdapter):
     refusal = "SuPar cannot load {}"
 
     def parsed(self, sentences: list[list[str]]) -> Iterator[Dependency]:
-        """Parse a batch at once."""
+        """Parse all sentences of a batch at once."""
         for words, found in zip(sentences, self.model.predict(sentences, verbose=False, prob=False), strict=True):
             yield self.checked(words, [int(head) for head in found.arcs], [None] * len(words))
 
@@ -169,16 +170,16 @@ class BeneparParser(Adapter[Tree]):
     refusal = "benepar cannot load {}"
 
     def empty(self) -> Tree:
-        """Return a tree without nodes."""
+        """Return the tree of a sentence without words."""
         return Tree()
 
     def parsed(self, sentences: list[list[str]]) -> Iterator[Tree]:
-        """Parse a batch at once."""
+        """Parse all sentences of a batch at once."""
         for words, found in zip(sentences, self.model.parse_sents(sentences), strict=True):
             yield self._tree(found, words)
 
     def _tree(self, found: Any, words: Sequence[str]) -> Tree:
-        """Convert NLTK's tree, with the given words, because benepar escapes brackets."""
+        """Convert a tree of NLTK, and insert the given words, because benepar escapes brackets."""
         leaves = found.leaves()
         if len(leaves) != len(words):
             raise TreeglotError(
@@ -201,7 +202,7 @@ class BeneparParser(Adapter[Tree]):
 
 
 def _require(module: str, extra: str) -> Any:
-    """Import a package that may not be installed."""
+    """Import a package, and explain how to install it if it is missing."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -209,7 +210,7 @@ def _require(module: str, extra: str) -> Any:
 
 
 def _udpipe(model: str) -> UdpipeParser:
-    """Open the file of a model."""
+    """Open a model of UDPipe from its file."""
     module = _require("ufal.udpipe", "udpipe")
     loaded = module.Model.load(model)
     if not loaded:
@@ -218,7 +219,7 @@ def _udpipe(model: str) -> UdpipeParser:
 
 
 def _spacy(model: str) -> SpacyParser:
-    """Open an installed pipeline by name, or its folder."""
+    """Open an installed pipeline of spaCy by its name, or one in a folder."""
     spacy = _require("spacy", "spacy")
     exclude = ["ner", "lemmatizer", "senter", "sentencizer"]
     parser: SpacyParser = SpacyParser.load(lambda name: spacy.load(name, exclude=exclude), model, "spacy")
@@ -229,7 +230,7 @@ def _spacy(model: str) -> SpacyParser:
 
 
 def _stanza(model: str) -> StanzaParser:
-    """Open the pipeline of a language, such as `en`. Its models must have been downloaded with Stanza."""
+    """Open Stanza's pipeline for a language, such as `en`. Its models must have been downloaded with Stanza."""
     stanza = _require("stanza", "stanza")
     how = {"processors": "tokenize,pos,lemma,depparse", "tokenize_pretokenized": True}
     opened = lambda name: stanza.Pipeline(name, **how, download_method=None, verbose=False)  # noqa: E731
@@ -239,7 +240,7 @@ def _stanza(model: str) -> StanzaParser:
 
 @contextmanager
 def _whole_pickles() -> Iterator[None]:
-    """Let PyTorch read pickled objects, as it did before 2.6. SuPar and benepar have no other files."""
+    """Let PyTorch read pickled objects, as before version 2.6. Models of SuPar and benepar need this."""
     name = "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"
     before = os.environ.get(name)
     os.environ[name] = "1"
@@ -253,7 +254,7 @@ def _whole_pickles() -> Iterator[None]:
 
 
 def _benepar(model: str) -> BeneparParser:
-    """Open a model by its benepar name, such as `benepar_en3`, or a file. It must be downloaded already."""
+    """Open a model of benepar from a file or by its name, such as `benepar_en3`. It must have been downloaded."""
     benepar = _require("benepar", "benepar")
     with _whole_pickles():
         parser: BeneparParser = BeneparParser.load(benepar.Parser, model, "benepar")
@@ -261,7 +262,7 @@ def _benepar(model: str) -> BeneparParser:
 
 
 def _supar(model: str) -> SuparParser:
-    """Open a model by its SuPar name, such as `biaffine-dep-en`, or a file."""
+    """Open a model of SuPar from a file or by its name, such as `biaffine-dep-en`."""
     supar = _require("supar", "supar")
     with _whole_pickles():
         parser: SuparParser = SuparParser.load(supar.Parser.load, model, "supar")

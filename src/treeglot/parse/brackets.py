@@ -16,7 +16,7 @@ EQUAL = ("ADVP=PRT",)
 
 @dataclass(frozen=True)
 class BracketOptions(Options):
-    """Which brackets count."""
+    """Options that define which brackets count."""
 
     left_out: tuple[str, ...] = option(LEFT_OUT, "labels and tags of words that do not count")
     equal: tuple[str, ...] = option(EQUAL, "A=B: label A is taken for B")
@@ -30,7 +30,7 @@ class BracketOptions(Options):
 def compare(
     gold: Iterable[Tree], test: Iterable[Tree | ParseForest], options: BracketOptions | None = None
 ) -> BracketCounts:
-    """Count the brackets that trees share with gold trees. A forest counts by its best tree (the oracle).
+    """Count the brackets that trees and gold trees share. For a forest, count those of its best tree (the oracle).
 
     >>> gold = Tree.parse("(S (NP (DT the) (NN dog)) (VP (VBZ barks)))")
     >>> test = Tree.parse("(S (NP (DT the)) (VP (NN dog) (VBZ barks)))")
@@ -52,7 +52,7 @@ def compare(
 
 
 def summary(counts: BracketCounts, tags: bool = True) -> str:
-    """Format the usual figures, one per line. Figures for tags are optional, because forests do not count them."""
+    """Format the usual figures, one per line. Figures for tags are optional, because forests have none."""
     lines = [
         f"sentences   {counts.sentences:,}, without a tree {counts.missing:,}",
         f"precision   {100 * counts.precision:.2f} ({counts.matched:,} of {counts.test:,} brackets)",

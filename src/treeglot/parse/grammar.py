@@ -28,7 +28,7 @@ COMPRESSED = ("", ".xz", ".gz", ".zst")
 
 @dataclass(frozen=True)
 class ParserFile(Options):
-    """The content of `parser.toml`."""
+    """The content of `parser.toml`: how unknown words are classified, and how the grammar was trained."""
 
     signature: Literal["english", "german", "chinese"] = option("english", "how unknown words are put into classes")
     horizontal: int = option(0, "sisters that parts of rules remember", least=0)
@@ -43,7 +43,7 @@ class ParserFile(Options):
 
 
 def load_grammar(directory: PathLike, levels: int | None = None) -> SplitGrammar:
-    """Load the grammar of a folder: the `levels` coarsest levels, or all.
+    """Load the grammar in a folder. Without `levels`, load all its levels, and otherwise only the coarsest ones.
 
     The files can be compressed. A truncated file, or one that does not fit the others, raises `FormatError`.
     """
@@ -69,7 +69,7 @@ def load_grammar(directory: PathLike, levels: int | None = None) -> SplitGrammar
 
 
 def joined_folders(directory: PathLike) -> list[Path]:
-    """The folders of all grammars in a folder: itself, and those that `copy_grammars` put into it."""
+    """Return the folders of all grammars in a folder: itself, and those that `copy_grammars` added."""
     folder = Path(directory)
     found = [path for path in (folder / ALSO).glob("*") if path.is_dir()]
     for path in found:
@@ -79,7 +79,10 @@ def joined_folders(directory: PathLike) -> list[Path]:
 
 
 def copy_grammars(folders: Sequence[Path], directory: PathLike) -> None:
-    """Copy the files of grammars into one new folder: those of the first, and the others in numbered folders."""
+    """Copy several grammars into one new folder.
+
+    The files of the first are at the top, the others in numbered folders.
+    """
     place = Path(directory)
     for number, folder in enumerate(folders):
         own = place / ALSO / str(number) if number else place
@@ -90,7 +93,7 @@ def copy_grammars(folders: Sequence[Path], directory: PathLike) -> None:
 
 
 def write_level(directory: PathLike, grammar: SplitGrammar, level: int) -> tuple[int, ...]:
-    """Write the three files of one level. Returns their sizes."""
+    """Write the three files of one level, and return their sizes."""
     texts = grammar.texts(level)
     for name, text in zip(FILES, texts, strict=True):
         with write_binary(Path(directory) / f"level{level}.{name}") as stream:
@@ -111,7 +114,7 @@ def read_settings(folder: Path) -> ParserFile:
 
 
 def write_settings(folder: Path, settings: ParserFile) -> None:
-    """Write `parser.toml`."""
+    """Write the settings of a grammar to `parser.toml`."""
     with write_binary(folder / "parser.toml") as stream:
         stream.write(
             f'signature = "{settings.signature}"\nhorizontal = {settings.horizontal}\nvertical = {settings.vertical}\n'
@@ -121,7 +124,7 @@ def write_settings(folder: Path, settings: ParserFile) -> None:
 
 
 def _more_levels(folder: Path, first: int) -> bool:
-    """Return whether there are files of that level, or of a finer one."""
+    """Return whether a folder has files of this level or of a finer one."""
     names = (path.name.partition(".")[0].removeprefix("level") for path in folder.glob("level*.*"))
     return any(name.isdecimal() and int(name) >= first for name in names)
 

@@ -1,4 +1,4 @@
-"""Parsing in shards, on the machines of an engine."""
+"""Parses a corpus in shards, on the machines of an engine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treeglot.syntax.formats import encode_values
 
 @dataclass(frozen=True)
 class ParseShard:
-    """Parses the sentences of a shard with the grammars of folders, as `encode_parses` writes them."""
+    """Parses the sentences of a shard with grammars in folders. `encode_parses` writes the results."""
 
     model: str
     options: ParsingOptions
@@ -26,13 +26,13 @@ class ParseShard:
     also: tuple[str, ...] = ()
 
     def open(self) -> GrammarParser:
-        """Return the parser."""
+        """Load the parser that all shards use."""
         return load_parser(self.model, self.options, self.level, self.also)
 
     def run(
         self, opened: GrammarParser, records: Sequence[list[str]], first: int, threads: int, part: Path
     ) -> dict[str, Any]:
-        """Write the parses. Returns how the sentences were parsed."""
+        """Parse the sentences of a shard and write the results. Return how many sentences have each status."""
         parser = opened.afresh(threads)
         parses = parser.trees(records) if self.format == "brackets" else parser.forests(records)
         values = (parsed.value for parsed in parses)
@@ -48,7 +48,7 @@ class ParseShard:
 
 
 def encode_lists(parser: GrammarParser, forests: Iterator[Any], kbest: int) -> Iterator[bytes]:
-    """Encode the best trees of each forest with their scores. An empty line ends a list."""
+    """Encode the best trees of each forest with their scores. An empty line follows each list."""
     for forest in forests:
         lines = [f"{score:.6f}\t{write_brackets(tree)}\n" for score, tree in parser.kbest_of(forest, kbest)]
         yield "".join([*(lines or ["(())\n"]), "\n"]).encode()

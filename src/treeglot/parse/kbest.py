@@ -1,4 +1,4 @@
-"""Lists of the best trees of each sentence, as other parsers print them."""
+"""Reads k-best lists of trees, in the formats of other parsers."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def read_tree_lists(path: PathLike) -> Iterator[list[ScoredTree]]:
     r"""Yield the k-best lists in a file of Egret (`-n=100`) or the Berkeley parser (`-kbest 100`).
 
     Egret prints three lines before each list: `sentence 1:`, the words, `100 best:`. Lists of the Berkeley parser end
-    with an empty line, and a score and a tab can precede a tree (`-confidence`). Without scores, all trees of a list
-    have 0. `(())` is left out, so a sentence without a parse has an empty list. `ParseForest.from_kbest` packs a list
-    into a forest.
+    with an empty line, and a score and a tab can precede a tree (`-confidence`). If there are no scores, all trees have
+    the score 0. An empty tree, `(())`, is left out, so a sentence without a parse has an empty list.
+    `ParseForest.from_kbest` packs a list into a forest.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "dev.kbest"

@@ -1,4 +1,4 @@
-"""Trees and forests of sentences with a split grammar."""
+"""Parses sentences into trees and forests with a split grammar."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ STATUS = {
 
 @dataclass(frozen=True)
 class ParsingOptions(Options):
-    """How sentences are parsed."""
+    """Options for parsing sentences."""
 
     coarse: tuple[float, ...] = option(
         (8.0, 12.0),
@@ -75,10 +75,11 @@ class ParsingOptions(Options):
 
 @dataclass(frozen=True)
 class Parsed(Generic[T]):
-    """The result for a sentence: its tree or forest, how it was found, and log P(sentence) under the grammar.
+    """The result for a sentence: its tree or forest, its status, and log P(sentence) under the grammar.
 
-    `cut` is the number of nodes of a forest that reached a limit: `most_edges` or those of docs/parsing.md. If several
-    grammars parse, `each` has the status of each, and `log_probability` is the mean of those that have a parse.
+    `cut` is the number of nodes of a forest that reached a limit: `most_edges`, or one of the limits in
+    docs/parsing.md. If several grammars parse together, `each` contains the status of each grammar, and
+    `log_probability` is the mean over those that have a parse.
     """
 
     value: T
@@ -90,13 +91,14 @@ class Parsed(Generic[T]):
 
 @dataclass
 class GrammarParser:
-    """A parser with a split grammar: coarse-to-fine passes, then the max-rule criterion (Petrov and Klein 2007).
+    """A parser with a split grammar. It uses coarse-to-fine passes and the max-rule criterion (Petrov and Klein 2007).
 
-    With `also`, several grammars parse together: a tree has the greatest product of their posteriors (Petrov 2010).
-    `lacking` maps a grammar's number, from 1, to the labels of trees that only other grammars have.
+    With `also`, several grammars parse together: the best tree has the greatest product of their posteriors (Petrov
+    2010). `lacking` lists labels that some grammars lack. It maps the number of a grammar, from 1, to the labels that
+    only other grammars have.
 
-    `counts` has the number of sentences by result so far. `places` has the first few sentences of each result except
-    `parsed`, counted from 1. `cut` counts the forest nodes that reached a limit.
+    `counts` contains the number of sentences with each status so far. `places` contains the numbers of the first few
+    sentences with each status except `parsed`, counted from 1. `cut` counts the forest nodes that reached a limit.
     """
 
     grammar: SplitGrammar
@@ -111,7 +113,7 @@ class GrammarParser:
     gives: ClassVar[type[ParseForest]] = ParseForest
 
     def __post_init__(self) -> None:
-        """Index the grammars."""
+        """Prepare the grammars for parsing together."""
         _check_level(self.level)
         grammars = [self.grammar, *self.also]
         finest = [len(grammar.states) - 1 if self.level is None else self.level for grammar in grammars]
@@ -123,7 +125,7 @@ class GrammarParser:
             self._core = _core.SplitParser(self.grammar, finest[0])
 
     def parse(self, sentences: Iterable[Sequence[str]]) -> Iterator[ParseForest]:
-        """Yield a forest for each sentence. A sentence without a parse has a flat tree."""
+        """Yield a forest for each sentence. If there is no parse, the forest contains one flat tree."""
         return (parsed.value for parsed in self.forests(sentences))
 
     def trees(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[Tree]]:
@@ -138,14 +140,15 @@ class GrammarParser:
     def forests(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[ParseForest]]:
         """Yield the forest of each sentence.
 
-        With the criterion of rules, its best tree is that of `trees`, below the grammar's root.
+        With the criterion `rules`, the best tree of a forest is the tree that `trees` yields, below the root of the
+        grammar.
         """
         for some in _batches(sentences, self.options.threads):
             for forest, status, p, cut, each in self._core.forests(some, self.options, self.options.threads):
                 yield self._counted(Parsed(forest, status.name, p, cut, _names(each)))
 
     def _trees_by_spans(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[Tree]]:
-        """Trees of pruned forests with the fewest expected errors of spans."""
+        """Yield the trees with the fewest expected errors in spans, from pruned forests."""
         parser = self.afresh(self.options.threads)
         parser.options = replace(parser.options, scores="probability")
         own_root = self.grammar.labels[0] == "ROOT"
@@ -155,8 +158,9 @@ class GrammarParser:
             yield self._counted(Parsed(shown, parsed.status, parsed.log_probability, parsed.cut, parsed.each))
 
     def kbest(self, sentences: Iterable[Sequence[str]], k: int) -> Iterator[list[tuple[float, Tree]]]:
-        """Return the best `k` trees of each sentence with their scores. Like `trees`, they have no ROOT above a single
-        node.
+        """Return the best `k` trees of each sentence with their scores.
+
+        Like `trees`, they have no ROOT above a single node.
         """
         return (self.kbest_of(parsed.value, k) for parsed in self.forests(sentences))
 
@@ -173,14 +177,14 @@ class GrammarParser:
         return parsed
 
     def afresh(self, threads: int) -> GrammarParser:
-        """Return a parser with the same grammar, other threads and no counts."""
+        """Return a parser with the same grammars, another number of threads, and no counts."""
         other = copy(self)
         other.options = replace(self.options, threads=threads)
         other.counts, other.places, other.cut = Counter(), {}, 0
         return other
 
     def take(self, counts: Mapping[str, int], places: Mapping[str, Sequence[int]], cut: int) -> None:
-        """Add the counts of another parser with this grammar, which parsed the sentences after these."""
+        """Add the counts of another parser with the same grammars, which parsed the sentences that follow."""
         before = self.counts.total()
         self.counts.update(counts)
         self.cut += cut
@@ -189,7 +193,7 @@ class GrammarParser:
             known += [before + number for number in numbers][: PLACES_SHOWN - len(known)]
 
     def differences(self) -> str:
-        """Say which labels some of the grammars lack. Empty if they have the same."""
+        """Describe the labels that some of the grammars lack. The result is empty if all have the same labels."""
         parts = [
             f"grammar {number} lacks {', '.join(labels[:LABELS_SHOWN])}"
             + (f" and {len(labels) - LABELS_SHOWN} more" if len(labels) > LABELS_SHOWN else "")
@@ -198,7 +202,7 @@ class GrammarParser:
         return f"labels differ: {'; '.join(parts)}; rules with these count as missing there" if parts else ""
 
     def summary(self) -> str:
-        """Format the counts as a line for people, with the first sentences that were not parsed normally."""
+        """Summarise the counts in one line, and name the first sentences without a normal parse."""
         total = self.counts.total()
         parts = [
             f"{self.counts[status]:,} {STATUS[status]} ({_some(places, self.counts[status])})"
@@ -219,9 +223,9 @@ def load_parser(
     level: int | None = None,
     also: Sequence[PathLike] = (),
 ) -> GrammarParser:
-    """Return the parser of a folder of grammar files, using its levels up to `level` (all of them by default).
+    """Load the parser in a folder of grammar files. Without `level`, it uses all levels.
 
-    It parses together with the grammars of the folders in `also`, and with those that `join_parsers` put into one of
+    The parser uses several grammars together if `also` names their folders, or if `join_parsers` put them into one of
     the folders.
     """
     _check_level(level)
@@ -269,7 +273,10 @@ def _some(places: list[int], number: int) -> str:
 
 
 def _below_root(tree: Tree) -> Tree:
-    """Remove a root over one node. A treebank may have ROOT over a phrase and a full stop, or over a word."""
+    """Remove a root that has only one node below it.
+
+    Treebanks may have ROOT over a phrase and a full stop, or over a word.
+    """
     children = tree.root.children
     return children[0].subtree() if len(children) == 1 and not children[0].is_word else tree
 

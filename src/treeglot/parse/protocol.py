@@ -12,7 +12,7 @@ Parsed_co = TypeVar("Parsed_co", bound=Tree | ParseForest | Dependency, covarian
 
 @runtime_checkable
 class Parser(Protocol[Parsed_co]):
-    """Parses tokenised sentences without changing the tokens.
+    """The interface of a parser of tokenised sentences, which does not change the tokens.
 
     Each sentence yields one value, in order, even if the parser works in batches. A sentence that cannot be parsed
     yields an empty value: a tree or forest without nodes, or dependencies without heads.
@@ -32,14 +32,14 @@ class Parser(Protocol[Parsed_co]):
 
     @property
     def name(self) -> str:
-        """Its name in reports: the parser and its model."""
+        """The name of the parser and of its model, for reports."""
         ...
 
     @property
     def gives(self) -> type[Parsed_co]:
-        """The type of its values."""
+        """The type of parses that this parser yields: trees, forests or dependencies."""
         ...
 
     def parse(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed_co]:
-        """Yield a value for each sentence, in order. Sentences are read in batches as values are asked for."""
+        """Yield the parse of each sentence, in order. Sentences are read in batches, as parses are needed."""
         ...

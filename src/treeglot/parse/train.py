@@ -1,4 +1,4 @@
-"""Training of split grammars from treebanks: split, EM, merge, EM, smooth (Petrov et al. 2006)."""
+"""Trains split grammars on treebanks: split, EM, merge, EM, smooth (Petrov et al. 2006)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ParserTraining(Options):
 
 @dataclass(frozen=True)
 class TreebankReport:
-    """Counts of the trees that were used and left out."""
+    """The numbers of trees that training used and left out."""
 
     trees: int
     left_out: int
@@ -65,7 +65,7 @@ class TreebankReport:
 
 
 def treebank(trees: Iterable[Tree | None], options: ParserTraining | None = None) -> tuple[Treebank, TreebankReport]:
-    """Prepare trees for training. Trees that cannot be used are left out, counted and named.
+    """Prepare trees for training. Trees that cannot be used are left out and counted, and the first ones are named.
 
     >>> bank, report = treebank([Tree.parse("(S (NP-SBJ (-NONE- *)) (VP (VB go)))"), Tree()])
     >>> report.trees, report.left_out, report.problems
@@ -88,7 +88,7 @@ def treebank(trees: Iterable[Tree | None], options: ParserTraining | None = None
 
 
 def _common_root(trees: Iterable[Tree]) -> str:
-    """Return the label of all roots, if it occurs only there."""
+    """Return the label that all roots and no other nodes have, or `ROOT` if there is none."""
     roots: set[str] = set()
     others: set[str] = set()
     for tree in trees:
@@ -150,7 +150,7 @@ def _trainer(bank: Treebank, options: ParserTraining) -> Trainer:
 
 
 def _restore(path: Path, trainer: Trainer, options: ParserTraining) -> int:
-    """Restore the saved state. Returns the number of finished steps."""
+    """Load the saved state into the trainer, and return the number of finished steps."""
     if not path.is_file():
         return 0
     first, _, rest = b"".join(read_chunks(path)).partition(b"\n")
@@ -167,7 +167,10 @@ def _restore(path: Path, trainer: Trainer, options: ParserTraining) -> int:
 
 
 def _recipe(options: ParserTraining) -> str:
-    """Return the settings that determine a level's bytes, besides the trees. Cycles and threads do not count."""
+    """Return the settings that determine the bytes of a level, besides the trees.
+
+    Cycles and threads are not among them.
+    """
     left_out = ("cycles", "threads", "clean", "horizontal", "vertical", "root")  # from clean on: in the treebank's hash
     return " ".join(f"{name}={value}" for name, value in vars(options).items() if name not in left_out)
 

@@ -1,4 +1,4 @@
-"""Extraction, counting and scoring of rules, and the compiled table."""
+"""Rules: extracts, counts and scores them, and compiles them into a table for the decoder."""
 
 from treeglot.rules import ghkm, head_dependents, hiero, tree_pair  # noqa: F401  (they register their extractors)
 from treeglot.rules.extract import EXTRACTORS, extract

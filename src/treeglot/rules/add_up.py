@@ -1,4 +1,4 @@
-"""Adds up counts from several parts on one machine, so that each rule has one row."""
+"""Adds up the counts of several parts on one machine. In the result, each rule has one row."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ NUMBERS = ("count", "occurrences", "lhs", "variables", "lex_target_given_source"
 
 
 def add_up(extraction: Extraction, threads: int = 1) -> Extraction:
-    """Merge counts from several parts into one. Each thread holds one of 128 partitions.
+    """Add up the counts of several parts. Each thread holds only one of 128 partitions in memory.
 
-    All parts have their partitions in the same files and in the same order. So they are read side by side, and no more
-    than one partition of each is in memory. The files of a partition's parts are removed when it is written.
+    All parts have their partitions in the same files and in the same order. So the parts are read side by side, and
+    only one partition of each is in memory. When a partition is written, the files that it came from are removed.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -60,7 +60,7 @@ def add_up(extraction: Extraction, threads: int = 1) -> Extraction:
 
 
 class _Partitions:
-    """The partitions of a file of counts, one after the other."""
+    """Reads the partitions of a file of counts, one after the other."""
 
     def __init__(self, path: Path) -> None:
         self._tables = _partitions(path)
@@ -68,7 +68,7 @@ class _Partitions:
         self._taken = True
 
     def take(self, partition: int) -> pa.Table | None:
-        """Return the rows of a partition, or None. Ask for partitions in order."""
+        """Return the rows of a partition, or None if it is empty. Partitions must be requested in order."""
         if self._taken:  # read on only now: the last partition is no longer in use
             self._next = next(self._tables, None)
             self._taken = False
@@ -80,7 +80,7 @@ class _Partitions:
 
 
 def _partitions(path: Path) -> Iterator[tuple[int, pa.Table]]:
-    """Yield the rows of a file by partition. The high bits of a row's number name the partition."""
+    """Yield the rows of a file, partition by partition. The high bits of a row's number name its partition."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""Sentence pairs for extractors: one pass over a corpus, stored compactly in the core."""
+"""Reads the sentence pairs of a corpus in one pass, and stores them compactly in the core for extractors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_TREE = Tree()
 
 @dataclass(frozen=True)
 class Part(Iterable[Pair]):
-    """Some pairs of a corpus, and the numbers of all its words. Every part uses the same numbers."""
+    """Some pairs of a corpus, and the numbers of all words of the corpus. Every part uses the same numbers."""
 
     pairs: Sequence[Pair]
     source_words: list[str]
@@ -29,7 +29,7 @@ class Part(Iterable[Pair]):
 
 @dataclass
 class Collected:
-    """Aligned sentence pairs and their parses. Each kind of parse exists for all pairs, or for none."""
+    """Aligned sentence pairs and their parses. Either all pairs have parses of a kind, or none has."""
 
     bitext: Bitext
     source_trees: TreeBatch = field(default_factory=TreeBatch)
@@ -40,9 +40,10 @@ class Collected:
 
 
 def collect(pairs: Iterable[Pair], *, prune: float | None = None, threads: int = 1) -> Collected:
-    """Store all pairs in the core, in one pass. With `prune`, also store source forests, pruned to that margin.
+    """Store all pairs in the core, in one pass. With `prune`, also store the source forests, pruned with this margin.
 
-    Words are numbered by frequency, so extraction begins after the last pair is read. A `Part` already has the numbers.
+    Words are numbered by frequency. So extraction begins after the last pair has been read, unless a `Part` already
+    contains the numbers.
     """
     given = (pairs.source_words, pairs.target_words) if isinstance(pairs, Part) else ()
     builder, found = BitextBuilder(*given), Collected(BitextBuilder().finish())

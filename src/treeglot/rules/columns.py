@@ -1,4 +1,4 @@
-"""Converts columns of the core to Arrow arrays and back, without copies."""
+"""Converts columns between the core and Arrow, without copies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Buffers: TypeAlias = "tuple[Any, Any]"  # offsets (int32, one more than rows) an
 
 @contextmanager
 def reading(path: PathLike) -> Iterator[None]:
-    """Add the file's name to errors about a damaged Parquet file. Arrow and DuckDB rarely name it."""
+    """Add the name of a Parquet file to errors that occur during a block, because Arrow and DuckDB rarely name it."""
     try:
         yield
     except MemoryError:
@@ -46,7 +46,7 @@ def binary_array(buffers: Buffers, type: pa.DataType) -> pa.Array:
 
 
 def buffers_of(array: pa.Array) -> Buffers:
-    """Return the buffers of an Arrow binary or string array without nulls, as the core takes them."""
+    """Return the buffers of an Arrow array of binary values or strings without nulls, as the core needs them."""
     _, offsets, data = array.buffers()
     first = array.offset
     view = np.frombuffer(offsets, dtype=np.int32)[first : first + len(array) + 1]

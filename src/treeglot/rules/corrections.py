@@ -1,8 +1,9 @@
 """Corrections: rules that are added, forbidden or reweighted on top of a compiled table (docs/corrections.md).
 
-Weights may move, too: `weigh` has a step of them instead of a rule (`treeglot.models.steps`).
+Weights can change, too: a line with the action `weigh` contains a step of the weights instead of a rule
+(`treeglot.models.steps`).
 
-A line of `corrections.txt` is one correction; ` ||| ` stands between its fields, and the last may be missing:
+Each line of `corrections.txt` is one correction. ` ||| ` separates its fields, and the last fields can be missing:
 
     action ||| [lhs] ||| source ||| target ||| alignment ||| features ||| author ||| date ||| group ||| labels ||| …
 
@@ -56,10 +57,10 @@ _BARS = re.compile(r"(?:^| )\|\|\|(?: |$)")
 class Correction:
     """One rule that is added, forbidden or reweighted.
 
-    Sides, links, labels and structure are written as in a rule table. A target of None, or an empty left-hand side,
-    matches any; an added rule has both. `features` maps names to values; `p_…` and `lex_…` are probabilities. A `weigh`
-    line has the key of the weights as its source, and relative changes of weights as its features. Corrections of one
-    `group` belong together, and undoing removes all of them.
+    Sides, links, labels and structure are written as in a rule table. A target of None matches any target, and an empty
+    left-hand side matches any label; an added rule must have both. `features` maps names to values; `p_…` and `lex_…`
+    are probabilities. A `weigh` line has the key of the weights as its source, and relative changes of weights as its
+    features. Corrections of one `group` belong together, and undoing removes all of them.
     """
 
     action: Action
@@ -75,7 +76,7 @@ class Correction:
     structure: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a correction that makes no sense."""
+        """Refuse a correction whose fields do not fit together."""
         if self.action not in get_args(Action):
             raise UsageError(unknown("action", self.action, get_args(Action)))
         for name in ("lhs", "source", "target", "alignment", "author", "date", "group", "labels", "structure"):
@@ -142,7 +143,7 @@ class Correction:
 
 
 def _split(line: str) -> list[str]:
-    """Split a line into fields. A word that is three bars has a backslash before it, as other special words."""
+    """Split a line into fields. In a word that consists of three bars, a backslash precedes the bars."""
     fields: list[list[str]] = [[]]
     for token in _BLANKS.split(line.strip(" \t")):
         if token == BAR:
@@ -195,7 +196,7 @@ class Corrections:
     lines: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Number corrections without lines from 1."""
+        """If the corrections have no line numbers, number them from 1."""
         if not self.lines:
             object.__setattr__(self, "lines", tuple(range(1, len(self.corrections) + 1)))
 
@@ -213,14 +214,15 @@ class Corrections:
         return Corrections.read(given) if isinstance(given, str | os.PathLike) else Corrections(tuple(given))
 
     def write(self, path: PathLike) -> None:
-        """Write only these corrections to a file, without comments, atomically and durably."""
+        """Write these corrections to a file, which then contains nothing else. The write is atomic and durable."""
         with changing(path):
             _write(path, [str(each) for each in self.corrections])
 
     def apply(self, table: RuleTable) -> tuple[RuleTable, list[int]]:
-        """Return the table under these corrections, and how many rules each added, forbade or changed.
+        """Apply the corrections to a table. Return the new table, and how many rules each correction affected.
 
-        Earlier corrections of the table no longer hold. Nothing is copied, and both tables remain usable.
+        Corrections that were applied to the table before have no effect in the new table. Nothing is copied, and both
+        tables remain usable.
         """
         numbered = zip(self.lines, self.corrections, strict=True)
         rows = [_row(line, each) for line, each in numbered if each.action != "weigh"]
@@ -230,7 +232,7 @@ class Corrections:
 
     @cached_property
     def of_rules(self) -> tuple[Correction, ...]:
-        """The corrections of rules, without steps of weights."""
+        """The corrections that concern rules, without steps of the weights."""
         return tuple(each for each in self.corrections if each.action != "weigh")
 
     def of_group(self, group: str) -> Corrections:
@@ -243,12 +245,12 @@ class Corrections:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """The groups in order of their first corrections."""
+        """The names of the groups, in the order of their first corrections."""
         return tuple(dict.fromkeys(each.group for each in self.corrections if each.group))
 
     @property
     def digest(self) -> str:
-        """A digest of the content without authors, dates and groups. Equal digests mean equal translations."""
+        """A digest of everything that affects translations, so without authors, dates and groups."""
         made = blake2b(digest_size=8)
         for each in self.corrections:
             fields = (each.action, each.lhs, each.source, each.target, each.alignment, each.features, each.labels)
@@ -268,14 +270,14 @@ class Corrections:
 
 
 def _row(line: int, each: Correction) -> Any:
-    """Convert a correction to a row for the core, with values as in compiled tables."""
+    """Convert a correction to a row for the core. Its values have the form of those in compiled tables."""
     features = [(name, math.log(v) if name.startswith(PROBABILITIES) else v) for name, v in each.features]
     notes = (each.alignment, each.labels, each.structure)
     return line, each.action, each.lhs, each.source, each.target, *notes, features
 
 
 def append(path: PathLike, more: Iterable[Correction]) -> None:
-    """Append corrections to a file, which can be new, atomically and durably.
+    """Append corrections to a file, atomically and durably. If there is no such file, create it.
 
     Comments stay. When this returns, neither `kill -9` nor a power failure can lose them. Other processes that change
     the file wait.
@@ -300,7 +302,10 @@ def remove_group(path: PathLike, group: str) -> Corrections:
 
 @contextmanager
 def changing(path: PathLike) -> Iterator[None]:
-    """Lock the folder against other processes that change corrections or indexes, if the file system has locks."""
+    """During a block, lock the folder against other processes that change its corrections or indexes.
+
+    On file systems without locks, nothing is locked.
+    """
     descriptor = os.open(Path(path).resolve().parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with suppress(OSError):
@@ -312,7 +317,7 @@ def changing(path: PathLike) -> Iterator[None]:
 
 
 def _read(path: PathLike) -> Iterator[tuple[int, str, Correction | None]]:
-    """Yield the number and text of each line, and its correction unless it is a comment."""
+    """Yield the number and text of each line, with its correction, or with None for a comment."""
     for number, line in enumerate(read_lines(path), start=1):
         try:
             comment = not line.strip() or line.startswith("#")

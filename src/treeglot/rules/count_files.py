@@ -1,4 +1,4 @@
-"""The files of an extraction: counted rules as codes, the meaning of the codes, and word translation probabilities."""
+"""Writes and reads the files of an extraction: counted rules as codes, the meaning of codes, and word translations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PARTITIONS_PER_FILE = Tally.partitions // FILES
 
 
 def counts_schema() -> pa.Schema:
-    """Return the columns of `counts-*.parquet`."""
+    """Return the columns of the files `counts-*.parquet`."""
     import pyarrow as pa
 
     columns = {
@@ -47,14 +47,14 @@ def counts_schema() -> pa.Schema:
 
 
 def counts_writer(stream: IO[bytes]) -> pq.ParquetWriter:
-    """Open a writer for rows of counts."""
+    """Open a writer for the rows of a file of counts."""
     import pyarrow.parquet as pq
 
     return pq.ParquetWriter(stream, counts_schema(), compression="lz4", use_dictionary=False, write_statistics=False)
 
 
 def write_partition(writer: pq.ParquetWriter, part: int, partition: int, columns: Sequence[Any]) -> int:
-    """Write the columns of a partition, as the core gives them. Returns the number of rows."""
+    """Write the rows of a partition, which come as columns of the core. Return the number of rows."""
     import pyarrow as pa
 
     source, target, alignment, labels, *rest, source_row = columns
@@ -67,10 +67,10 @@ def write_partition(writer: pq.ParquetWriter, part: int, partition: int, columns
 
 
 def write_counts(tally: Tally, lexical: LexicalTable, folder: Path, part: int, whole: bool, threads: int) -> int:
-    """Write a tally as part number `part` of the counts. Returns the number of rows.
+    """Write counted rules as part number `part` of the counts. Return the number of rows.
 
-    If it is the `whole` of the counts, each row is a rule. Otherwise a rule has a row for each of its alignments and
-    labels.
+    If this part is the `whole` of the counts, each row is a rule. Otherwise, a rule has one row for each combination of
+    its alignments and labels.
     """
 
     def write_file(file: int) -> int:
@@ -93,10 +93,10 @@ def write_counts(tally: Tally, lexical: LexicalTable, folder: Path, part: int, w
 def write_tallies(
     core: Extractor, begin: int, lexical: LexicalTable, folder: Path, first: int, alone: bool, memory: int, threads: int
 ) -> tuple[int, int]:
-    """Extract the pairs from `begin` on and write parts of the counts, numbered from `first` on.
+    """Extract rules from all pairs after `begin`, and write parts of the counts, numbered from `first` on.
 
-    Returns the numbers of parts and rows. A part is written when the rules take more than `memory` bytes. With `alone`,
-    these are all the pairs that there are.
+    A part is written when the rules take more than `memory` bytes. With `alone`, there are no other pairs. The result
+    is the number of parts and of rows.
     """
     tally, pairs = Tally(), len(core.bitext)
     parts = rows = 0
@@ -110,7 +110,7 @@ def write_tallies(
 
 
 def write_words(folder: Path, source: Sequence[str], target: Sequence[str], labels: Sequence[str]) -> None:
-    """Write the words and labels for the numbers in rules' codes."""
+    """Write the words and labels that the numbers in codes stand for."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -127,7 +127,7 @@ def write_words(folder: Path, source: Sequence[str], target: Sequence[str], labe
 
 
 def read_words(folder: Path) -> tuple[list[str], list[str], list[str]]:
-    """Read the source words, target words and labels by number."""
+    """Read the source words, the target words and the labels, in the order of their numbers."""
     import pyarrow.parquet as pq
 
     path = folder / "words.parquet"
@@ -142,7 +142,7 @@ def read_words(folder: Path) -> tuple[list[str], list[str], list[str]]:
 
 
 def write_lexical(folder: Path, lexical: LexicalTable, words: Bitext | Vocabulary) -> None:
-    """Write the word translation probabilities; a null word is NULL."""
+    """Write the word translation probabilities. A missing word is the NULL word."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""The engine that counts and scores rules: DuckDB on one machine, within bounded memory. Spark is in `spark.py`."""
+"""The engines that count and score rules. DuckDB works on one machine within bounded memory; Spark is in `spark.py`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXPANSION = 4  # bytes of memory that a byte of Parquet files takes while it is 
 
 @dataclass(frozen=True)
 class Statement:
-    """A query, and the name by which later statements see its rows."""
+    """An SQL query, and the name by which later statements refer to its rows."""
 
     name: str
     sql: str
@@ -31,22 +31,25 @@ class Statement:
 
 
 class Engine(Machines, Protocol):
-    """Runs queries in the SQL that DuckDB and Spark share: no QUALIFY, no macros, max_by rather than arg_max."""
+    """The interface of an engine.
+
+    Its SQL is what DuckDB and Spark share: no QUALIFY, no macros, max_by but not arg_max.
+    """
 
     def run(self, files: Mapping[str, Sequence[Path]], statements: Sequence[Statement]) -> Iterator[pa.RecordBatch]:
-        """Run the statements, and yield the rows of the last. `files` maps names in the statements to Parquet files."""
+        """Run statements, and yield the rows of the last one. `files` maps names in the statements to Parquet files."""
 
 
 @dataclass(frozen=True)
 class DuckDB:
-    """Queries on one machine. Data beyond `memory` bytes goes to a file in `folder`."""
+    """Runs queries on one machine. Data that exceeds `memory` bytes is stored in a file in `folder`."""
 
     threads: int = 1
     memory: int = 2 << 30
     folder: Path = Path()
 
     def run(self, files: Mapping[str, Sequence[Path]], statements: Sequence[Statement]) -> Iterator[pa.RecordBatch]:
-        """Run the statements, and yield the rows of the last."""
+        """Run statements, and yield the rows of the last one."""
         import duckdb
         import pyarrow as pa
 
@@ -84,7 +87,7 @@ class DuckDB:
     def _rounds(
         self, files: Mapping[str, Sequence[Path]], statements: Sequence[Statement]
     ) -> tuple[list[Statement], list[tuple[Mapping[str, Sequence[Path]], list[Statement]]]]:
-        """Split the statements into those for all files, and those that run for some files at a time."""
+        """Split the statements into those that run once, for all files, and those that run for some files at a time."""
         by_file = [statement for statement in statements if statement.by_file]
         size = sum(path.stat().st_size for paths in files.values() for path in paths)
         if len(files) != 1 or not statements[-1].by_file or size * EXPANSION <= self.memory:
@@ -93,17 +96,17 @@ class DuckDB:
         return [each for each in statements if not each.by_file], [({name: [path]}, by_file) for path in paths]
 
     def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
-        """Return the values of `function(shared, item)` for each item, one after the other."""
+        """Call `function(shared, item)` for each item, one after the other, and return the values."""
         return [function(shared, item) for item in items]
 
     def calls_at_once(self) -> int:
-        """Return 1, because `map` makes one call after the other."""
+        """Return 1, because `map` makes only one call at a time."""
         return 1
 
 
 @contextmanager
 def open_engine(name: EngineName, master: str, threads: int) -> Iterator[Engine | None]:
-    """Open the engine of that name. None means DuckDB. Spark runs on `master`, or on this machine."""
+    """Open an engine by its name. None means DuckDB. Spark runs on `master`, or else on this machine."""
     if name == "duckdb":
         if master:
             raise UsageError("--master is for --engine spark")
@@ -117,14 +120,14 @@ def open_engine(name: EngineName, master: str, threads: int) -> Iterator[Engine 
 
 
 def _read(connection: duckdb.DuckDBPyConnection, files: Mapping[str, Sequence[Path]]) -> None:
-    """Make these files visible to statements."""
+    """Make some files visible to the statements, under their names."""
     for name, paths in files.items():
         listed = ", ".join(_quoted(str(path)) for path in paths)
         connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT * FROM read_parquet([{listed}])")
 
 
 def _make(connection: duckdb.DuckDBPyConnection, made: Sequence[Statement], uses: Sequence[Statement]) -> None:
-    """Make the tables of some statements. Each table is dropped after its last use in `uses`."""
+    """Create the tables of some statements. When no statement in `uses` needs a table any longer, it is dropped."""
     alive: list[str] = []
     for i, statement in enumerate(made):
         connection.execute(f"CREATE OR REPLACE TEMP TABLE {statement.name} AS {statement.sql}")
@@ -135,7 +138,7 @@ def _make(connection: duckdb.DuckDBPyConnection, made: Sequence[Statement], uses
 
 
 def unread(names: Iterable[str], statements: Iterable[Statement]) -> list[str]:
-    """Return the names that none of the statements reads.
+    """Return those names that no statement reads.
 
     >>> unread(["counts", "sums"], [Statement("best", "SELECT row FROM sums s")])
     ['counts']
@@ -145,7 +148,7 @@ def unread(names: Iterable[str], statements: Iterable[Statement]) -> list[str]:
 
 
 def _check(path: Path) -> None:
-    """Read a Parquet file to its end. A damaged one raises `FormatError`."""
+    """Read a whole Parquet file to check it. If it is damaged, raise `FormatError`."""
     import pyarrow.parquet as pq
 
     with reading(path), pq.ParquetFile(path) as file:

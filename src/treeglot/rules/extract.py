@@ -1,4 +1,4 @@
-"""Extraction: reads aligned sentence pairs and writes counted rules as Parquet files in a folder.
+"""Reads aligned sentence pairs, extracts their rules, and writes the counted rules as Parquet files into a folder.
 
 The folder contains `counts-*.parquet` (rules as codes, see docs/rules.md), `words.parquet` (the meaning of the codes),
 `lexical.parquet` (word translation probabilities) and `extraction.json` (options and counts).
@@ -24,25 +24,25 @@ MEMORY = 1 << 30
 
 @dataclass(frozen=True)
 class Extraction:
-    """Counted rules in a folder."""
+    """The result of an extraction: a folder with counted rules."""
 
     folder: Path
     facts: Mapping[str, Any]  # what extraction.json says: the extractor, its options, and what it saw
 
     @property
     def files(self) -> list[Path]:
-        """The Parquet files of rules."""
+        """The Parquet files with the counted rules."""
         return sorted(self.folder.glob("counts-*.parquet"))
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Counts of the input, by name."""
+        """The counts from reading and extraction, by name."""
         counts: Mapping[str, int] = self.facts["counts"]
         return counts
 
     @staticmethod
     def open(folder: PathLike) -> Extraction:
-        """Open a complete extraction."""
+        """Open the folder of a complete extraction."""
         path = Path(folder)
         try:
             return Extraction(path, read_json(path / "extraction.json", **_FIELDS))
@@ -56,7 +56,7 @@ _FIELDS = {"labels": bool, "roots": bool, "apart": bool, "parts": int, "rows": i
 
 @dataclass(frozen=True)
 class Extracting:
-    """An extractor of the core with its pairs, and the facts about its rules that scoring needs."""
+    """An extractor of the core with its pairs, and facts about its rules that scoring needs."""
 
     core: Extractor
     labels: bool = False  # whether rules carry labels beside their alignments
@@ -147,7 +147,7 @@ def finish(
     counts: Mapping[str, int],
     occurrence_parts: int = 1,
 ) -> Extraction:
-    """Write the meaning of the counts and, last, the file that marks them complete."""
+    """Write the files that explain the counts and, last, the file that marks the extraction as complete."""
     known, lexical = words
     write_words(folder, known.source_words, known.target_words, made.core.labels)
     write_lexical(folder, lexical, known)

@@ -1,4 +1,4 @@
-"""Searches a rule table: for rules with given words, and for phrases with ill-formed structures."""
+"""Searches a rule table for rules with given words, and for phrases with ill-formed structures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NUMBERS = tuple(name for name, column in COLUMNS.items() if column.holds in ("fl
 
 @dataclass(frozen=True)
 class FoundRule:
-    """A rule of the table. `values` contains its counts and probabilities, by column."""
+    """A rule that was found. `values` maps columns of the table to its counts and probabilities."""
 
     lhs: str
     source: str
@@ -39,7 +39,7 @@ def find_rules(
     sides: Collection[tuple[str, str]] = (),
     most: int = 20,
 ) -> tuple[int, list[FoundRule]]:
-    """Find rules of the table `rules` (Parquet) with these words, and return their number and the most frequent ones.
+    """Find rules with given words in the table `rules` (Parquet). Return their number and the most frequent ones.
 
     Words and variables are written as in the table, separated by blanks: `das [X,1]`. They must be adjacent in the
     rule. An empty side matches any side. With `whole`, a side must equal the given words. With `sides`, only rules with
@@ -108,5 +108,5 @@ def ill_formed_phrases(rules: PathLike) -> list[str]:
 
 
 def _plain(word: str) -> str:
-    """Return a word of a rule's side as text has it."""
+    """Return a word of a rule in the form in which it appears in text."""
     return word[1:] if word.startswith("\\") and escaped_word(word[1:]) == word else word

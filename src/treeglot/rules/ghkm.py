@@ -1,6 +1,6 @@
-"""Extraction from packed forests (trees among them): tree fragments translated by words or dependency structures.
+"""Extracts rules from packed forests or trees: tree fragments, translated by words or dependency structures.
 
-The options of the five rule sets of the c2d paper, table 2, are in `RULE_SETS`.
+`RULE_SETS` contains the options of the five rule sets in table 2 of the c2d paper.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class GhkmOptions(Options):
             raise OptionError("structure is kept only of well-formed rules: set well_formed too", ("structure",))
 
     def check(self, table: str = "") -> None:
-        """Refuse dependencies of phrases for rules without them, and a missing file.
+        """Refuse dependencies of phrases if the rules have no structures, or if the file is missing.
 
         `table` names the place of the options in the message.
         """
@@ -89,7 +89,7 @@ RULE_SETS = {
 
 @extractor("ghkm", GhkmOptions)
 def ghkm(pairs: Iterable[Pair], options: GhkmOptions, threads: int) -> Extracting:
-    """Extract minimal and composed rules from source forests. Pairs without a parse are counted.
+    """Extract minimal and composed rules from source forests. Pairs without a parse yield no rules and are counted.
 
     Target dependencies are needed for well-formed rules and phrases.
     """
@@ -106,7 +106,10 @@ def ghkm(pairs: Iterable[Pair], options: GhkmOptions, threads: int) -> Extractin
 
 
 def _phrase_trees(path: Path) -> list[Dependency]:
-    """Return the trees of phrases without crossing arcs. A phrase with a cycle, or a word without a head, has none."""
+    """Return the dependency trees of phrases, without crossing arcs.
+
+    Trees with cycles or missing heads are left out.
+    """
     found = []
     for number, tree in enumerate(read_dependencies(path), 1):
         if len(tree) and not tree.tags:
@@ -118,7 +121,7 @@ def _phrase_trees(path: Path) -> list[Dependency]:
 
 @dataclasses.dataclass(frozen=True)
 class RuleKinds:
-    """Different rules of an extraction from forests, by kind (table 2 of the c2d paper)."""
+    """The numbers of different rules in an extraction from forests, by kind (table 2 of the c2d paper)."""
 
     fragments: int  # c2s or c2d rules
     phrases: int  # s2s or s2d rules
@@ -130,7 +133,7 @@ class RuleKinds:
 
 
 def rule_kinds(extraction: Extraction, engine: Engine | None = None) -> RuleKinds:
-    """Count the different rules of each kind. Rules with different structures are different."""
+    """Count the different rules of each kind. Two rules with different structures are different rules."""
     engine = engine or DuckDB(folder=extraction.folder)
     several = extraction.facts["parts"] > 1  # of one part, rows are rules
     different = f"SELECT {'DISTINCT ' * several}source, target, lhs FROM counts"

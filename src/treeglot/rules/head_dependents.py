@@ -1,4 +1,4 @@
-"""Rules from head-dependents relations (Xie et al. 2011, 2014), and bilingual phrases beside them."""
+"""Extracts rules from head-dependents relations (Xie et al. 2011, 2014), and phrase pairs in addition."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treeglot.rules.extract import Extracting, extractor
 
 @dataclass(frozen=True)
 class HeadDependentsOptions(Options):
-    """Options that select the rules of a source dependency tree, its translation and their alignment."""
+    """Options that select rules from a source dependency tree, its translation and their alignment."""
 
     max_phrase: int = option(7, "words of a bilingual phrase on either side (Xie et al. 2014)", least=1)
     max_variants: int = option(32, "ways to share out unaligned target words tried for a rule", least=1)
@@ -25,7 +25,7 @@ class HeadDependentsOptions(Options):
 
 @extractor("head-dependents", HeadDependentsOptions)
 def head_dependents(pairs: Iterable[Pair], options: HeadDependentsOptions, threads: int) -> Extracting:
-    """Extract rules from the relations of source trees, and phrases.
+    """Extract rules from the relations of source dependency trees, and phrase pairs.
 
     A tree without words (a failed parse), with a cycle or with a missing head yields only phrases. A tree that is not
     projective is made projective. The counts record how many there were.

@@ -1,4 +1,4 @@
-"""Rules of Hiero (Chiang 2007): plain, with categories from trees (Chiang 2010), or with dependency structures."""
+"""Extracts rules of Hiero (Chiang 2007), optionally with categories (Chiang 2010) or dependency structures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treeglot.syntax.same_words import punctuation
 
 @dataclass(frozen=True)
 class HieroOptions(Options):
-    """Options that select the rules of a sentence pair.
+    """Options that select the rules of a sentence pair in Hiero.
 
     The defaults are those of Chiang (2010), table 2, for Chinese–English. A limit of -1 means no limit.
     """
@@ -41,11 +41,11 @@ class HieroOptions(Options):
     core: int = option(-1, "number of first sentence pairs that give rules with nonterminals", least=0, unlimited=True)
 
     def after(self, pairs: int) -> HieroOptions:
-        """Return the options for the pairs of a corpus after the first `pairs`."""
+        """Return the options for the pairs that follow the first `pairs` of a corpus."""
         return self if self.core == -1 else replace(self, core=max(0, self.core - pairs))
 
     def repeated(self, times: int) -> HieroOptions:
-        """Return the options for a corpus that has each pair `times` times."""
+        """Return the options for a corpus that contains each pair `times` times."""
         return self if self.core == -1 else replace(self, core=self.core * times)
 
 
@@ -59,7 +59,7 @@ class FuzzyOptions(HieroOptions):
 
 @dataclass(frozen=True)
 class StructureOptions(HieroOptions):
-    """Options that select rules of Hiero with structures on their target sides."""
+    """Options that select Hiero's rules with dependency structures on their target sides."""
 
     strict: bool = option(True, "well-formed structures as Shen et al. (2008) define them; else as for c2d")
     ill_formed: bool = option(False, "take rules with ill-formed structures, too; the feature ill_formed counts them")
@@ -67,7 +67,7 @@ class StructureOptions(HieroOptions):
 
 @extractor("hiero", HieroOptions)
 def hiero(pairs: Iterable[Pair], options: HieroOptions, threads: int) -> Extracting:
-    """Extract hierarchical phrases without syntax."""
+    """Extract hierarchical phrases, without any syntax."""
     return Extracting(HieroExtractor(collect(pairs).bitext, options))
 
 

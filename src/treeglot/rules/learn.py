@@ -1,4 +1,4 @@
-"""The rules of one more sentence pair, with features like those of the table (docs/corrections.md)."""
+"""Extracts the rules of one more sentence pair, and gives them features like the table's (docs/corrections.md)."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ LEAST = 1e-30  # a probability that features can have
 def seen_again(known: float, least: float, lone: float) -> float:
     """Estimate the probability of a rule after one more occurrence, without counts.
 
-    `least` is the smallest probability under the same condition, which is about the share of one occurrence. If it is
-    infinite, the condition is new, and the probability is `lone`.
+    `least` is the smallest probability under the same condition, which is about the share of one occurrence. For a new
+    condition, it is infinite, and the result is `lone`.
 
     >>> seen_again(0.5, 0.25, 1.0)  # two of four before, three of five now
     0.6
@@ -79,7 +79,7 @@ class RuleLearner:
         return out
 
     def _features(self, old: list[float] | None, least: Iterable[float]) -> tuple[tuple[str, float], ...]:
-        """Return the probabilities of a rule that is seen once more."""
+        """Return the probabilities that a rule has after one more occurrence."""
         lone = (self.least.lone_given_source, self.least.lone_given_target, 0.0)
         found = []
         for name, smallest, one in zip(PROBABILITIES, least, lone, strict=True):
@@ -91,7 +91,7 @@ class RuleLearner:
         return tuple(found)
 
     def _extract(self, pair: Pair) -> dict[str, Buffers]:
-        """Extract the rules of a pair as text, by column."""
+        """Extract the rules of a pair. Return them as text, column by column."""
         made = self.extractor([pair], self.options, 1)
         tally, bitext = Tally(), made.core.bitext
         made.core.extract(0, tally, MEMORY, 1)
@@ -107,7 +107,7 @@ class RuleLearner:
         return text
 
     def _small(self, text: dict[str, Buffers]) -> RuleTable:
-        """Make a table of these rules. Its one feature is the row number of each rule."""
+        """Create a small table of these rules. Its only feature is the row number of each rule."""
         empty = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)
         builder = RuleTableBuilder(["row"])
         builder.label("X")
@@ -125,7 +125,7 @@ def _texts(buffers: Buffers) -> list[str]:
 
 
 def escaped(side: str) -> str:
-    """Escape a side for a line of corrections: special words get a backslash.
+    """Escape the side of a rule for a line of corrections. A backslash marks words that would be special.
 
     >>> escaped("a ||| b"), escaped("*")
     ('a \\\\||| b', '\\\\*')

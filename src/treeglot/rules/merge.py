@@ -28,19 +28,19 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Merged:
-    """The result of merging: the number of rules, and the corrections that a rule table cannot represent."""
+    """The number of rules after merging, and the corrections that a rule table cannot represent."""
 
     rules: int
     left: tuple[Correction, ...]
 
 
 def merge_corrections(rules: PathLike, corrections: Iterable[Correction], out: PathLike, max_scope: int = -1) -> Merged:
-    """Write the rule table `rules` (Parquet) with corrections to `out`.
+    """Merge corrections into the rule table `rules` (Parquet), and write the result to `out`.
 
-    A rule table has a column for each probability of its kind, and perhaps for labels and structures. Corrections with
-    other features, labels or structures stay in their file, with all others of the same source side. Steps of weights
-    stay, too, and rules with a scope above `max_scope` (-1: no limit), because compiling would drop them. Added rules
-    count as seen once.
+    A rule table has a column for each probability of its kind, and perhaps for labels and structures. If a correction
+    needs other features, labels or structures, it stays in its file, with all corrections of the same source side.
+    Steps of weights stay there, too. So do rules with a scope above `max_scope` (-1: no limit), because compiling would
+    drop them. Added rules count as seen once.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -79,14 +79,14 @@ def merge_corrections(rules: PathLike, corrections: Iterable[Correction], out: P
 
 
 def _is_empty(file: pq.ParquetFile, column: str) -> bool:
-    """Return whether a column has no values."""
+    """Return whether a column contains no values."""
     return all(batch[column].null_count == len(batch) for batch in file.iter_batches(ROWS, columns=[column]))
 
 
 def _mergeable(
     corrections: Iterable[Correction], columns: set[str], max_scope: int
 ) -> tuple[dict[str, list[Correction]], tuple[Correction, ...]]:
-    """Split corrections into those that a rule table can hold, by source side, and the others."""
+    """Separate the corrections that a rule table can hold, by source side, from the others."""
     given = [(each, as_in_tables(each)) for each in corrections]
     probabilities = {name for name in columns if name.startswith(PROBABILITIES)}
     stay = {same.source for each, same in given if not probabilities.issuperset(name for name, _ in each.features)}
@@ -112,7 +112,7 @@ def scope_of(source: str) -> int:
 
 
 def as_in_tables(correction: Correction) -> Correction:
-    """Write a correction's sides as rule tables do: variables in order, backslashes where they are needed.
+    """Write the sides of a correction in the form of rule tables: variables in order, and escaped special words.
 
     >>> found = as_in_tables(Correction("add", "X", r"[X,2] \\the [X,1]", r"[X,1] \\||| [X,2] )"))
     >>> found.source, found.target
@@ -138,7 +138,7 @@ def as_in_tables(correction: Correction) -> Correction:
 def apply_corrections(
     rows: list[Row], corrections: Iterable[Correction], schema: pa.Schema, missing: Collection[str]
 ) -> list[Row]:
-    """Apply the corrections of a source side to its rows, one after the other. No rule has the `missing` columns."""
+    """Apply the corrections of a source side to its rows, in order. No rule of the table has the `missing` columns."""
     rows = [dict(row) for row in rows]
     for each in corrections:
         like = [row for row in rows if _is_like(row, each)]
@@ -160,7 +160,7 @@ def apply_corrections(
 
 
 def is_like(lhs: str, target: str | None, structure: str, correction: Correction) -> bool:
-    """Return whether a correction concerns a rule of the same source side. Both are written as in rule tables."""
+    """Return whether a correction applies to a rule with the same source side. Both have the form of rule tables."""
     same = correction.lhs in ("", lhs) and correction.target in (None, target)
     return same and correction.structure in ("", structure)
 
@@ -170,7 +170,10 @@ def _is_like(row: Row, correction: Correction) -> bool:
 
 
 def _new(correction: Correction, schema: pa.Schema, missing: Collection[str]) -> Row:
-    """Make the row of a rule that was seen once. Its probabilities are 1 unless the correction says otherwise."""
+    """Return the row of an added rule, which counts as seen once.
+
+    Its probabilities are 1 unless the correction gives others.
+    """
     row: Row = {}
     for field in schema:
         if field.name.startswith(PROBABILITIES):

@@ -1,4 +1,4 @@
-"""Rules on demand: an index of sentence pairs, in which the rules for a sentence are found when it arrives.
+"""Finds the rules for a sentence when it arrives, in an index of the sentence pairs.
 
 The folder contains the pairs as `index-*.bin`. Pairs that were added later have separate files. `on_demand.json` names
 these files, and defines how rules are sampled and scored.
@@ -75,7 +75,7 @@ def check_options(extract: HieroOptions, score: ScoreOptions, compiling: Compile
 
 @dataclass(frozen=True)
 class Discounts:
-    """The discounts of smoothing, and the number of different rules."""
+    """The discounts of smoothing, and the number of different rules that they come from."""
 
     values: tuple[float, ...] = ()
     rules: float = 0.0
@@ -84,7 +84,7 @@ class Discounts:
 def find_discounts(
     bitext: Bitext, extract: HieroOptions, smoothing: str, folder: Path, threads: int, memory: int
 ) -> Discounts:
-    """Compute the discounts of all rules of these pairs, with the statements that score a rule table.
+    """Compute the discounts over all rules of these pairs, with the statements that also score a rule table.
 
     >>> import tempfile
     >>> find_discounts(BitextBuilder().finish(), HieroOptions(), "none", Path(tempfile.mkdtemp()), 1, 1 << 20)
@@ -151,7 +151,7 @@ def build_index(
 
 
 def _copied(pairs: Iterable[Pair], builder: BitextBuilder, most: int) -> Iterator[Pair]:
-    """Pass the pairs on, and give the first `most` of them to a builder, too."""
+    """Yield the pairs unchanged, and also give the first `most` of them to a builder."""
     for pair in pairs:
         if pair.share is not None:
             raise UsageError(f"pair {pair.number} has several alignments; expected one for rules on demand")
@@ -168,7 +168,7 @@ def open_rules(path: PathLike, demand: DemandOptions | None = None) -> RulesOnDe
 def _rules_of(
     path: Path, facts: Mapping[str, Any], indexes: list[PairIndex], demand: DemandOptions | None = None
 ) -> RulesOnDemand:
-    """Make the rules on demand of these indexes, scored as the facts say."""
+    """Create the rules on demand for these indexes. The facts define how rules are scored."""
     score = options_in(path, ScoreOptions, facts["score"], table_name="score")
     discounts = options_in(path, Discounts, facts["discounts"], table_name="discounts")
     scoring = {
@@ -187,7 +187,7 @@ def _rules_of(
 
 
 def _open_indexes(path: Path) -> tuple[Mapping[str, Any], list[PairIndex]]:
-    """Read `on_demand.json` and its indexes. It is read again if another process merges indexes meanwhile."""
+    """Open `on_demand.json` and its indexes. If another process merges indexes meanwhile, read the file again."""
     while True:
         facts = read_facts(path)
         try:
@@ -205,7 +205,7 @@ def _indexed(bitext: Bitext, extract: HieroOptions) -> PairIndex:
 
 
 def read_facts(path: Path) -> Mapping[str, Any]:
-    """Read `on_demand.json`. It can name only files in its own folder."""
+    """Read `on_demand.json`, which can name only files in its own folder."""
     fields = {"indexes": list, "extract": dict, "score": dict, "features": list, "demand": dict, "discounts": dict}
     facts: Mapping[str, Any] = read_json(path, **fields)
     names = facts["indexes"]

@@ -1,4 +1,4 @@
-"""Extraction in parts: machines extract rules from shards of a corpus. The counts equal those of the whole corpus.
+"""Extracts rules in parts: each machine processes shards of a corpus. The counts equal those of the whole corpus.
 
 The driver reads the pairs once. It writes them as shards, and counts words and links. It also keeps the prologue: the
 first pairs that contain each label of a tree. Every part reads the prologue first, so all parts use the same numbers
@@ -38,7 +38,7 @@ TALLIES = 64  # that a shard can be written in, at most
 
 @dataclass(frozen=True)
 class Shared:
-    """The data that all parts of an extraction share."""
+    """The data that all parts of an extraction need."""
 
     folder: Path
     extractor: str
@@ -55,7 +55,7 @@ class Shared:
     digest: str = ""  # of the program and of all of it that changes counts
 
     def with_keys(self, keys: Iterable[bytes]) -> Shared:
-        """Return the same data with the keys of labels in the order of the pairs."""
+        """Return a copy of the data that contains the keys of labels, in the order of the pairs."""
         given = dataclasses.replace(self, keys=tuple(keys))
         fixed = dataclasses.replace(given, folder=Path(), threads=1, memory=0)
         content = pickle.dumps((program(), fixed))
@@ -64,7 +64,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Counted:
-    """A part of the counts: the number of its tallies and rows, and the counts of its pairs."""
+    """A finished part of the counts, with the numbers of its files and rows and the counts of its pairs."""
 
     key: str
     tallies: int
@@ -135,7 +135,7 @@ def extract_in_parts(
 
 
 def _read(pairs: Iterable[Pair], folder: Path, size: int) -> tuple[list[Shard], Vocabulary, Prologue, int]:
-    """Write the pairs as shards, and learn from them what all parts must know, also the parts of an occurrence."""
+    """Write the pairs as shards, and collect what all parts must know about the whole corpus."""
     builder, prologue, shards = VocabularyBuilder(), Prologue(), list[Shard]()
     united = False
 
@@ -160,7 +160,7 @@ def _read(pairs: Iterable[Pair], folder: Path, size: int) -> tuple[list[Shard], 
 
 
 def _extractor(shared: Shared, pairs: list[Pair], first: int = 0) -> Extracting:
-    """Return the extractor of a part: the prologue's pairs come before its own."""
+    """Create the extractor of a part. It reads the pairs of the prologue before its own pairs."""
     adapter, options = find_extractor(shared.extractor, shared.options)
     if hasattr(options, "after"):
         options = options.after(first - len(shared.prologue))
@@ -175,14 +175,14 @@ def _extractor(shared: Shared, pairs: list[Pair], first: int = 0) -> Extracting:
 
 
 def find_keys(shared: Shared, shard: Shard) -> list[bytes]:
-    """Return the keys of the labels of a shard's pairs, in order."""
+    """Return the keys of the labels that the pairs of a shard contain, in order."""
     core = _extractor(shared, shard.load(shared.folder), shard.first).core
     core.find_keys(len(shared.prologue), shared.threads)
     return core.keys
 
 
 def count_shard(shared: Shared, shard: Shard) -> Counted:
-    """Write the counts of a shard into the common folder, unless they are there."""
+    """Count the rules of a shard, and write the counts into the common folder, unless they exist."""
     marker, key = _marker(shared.folder, shard.number), _key(shared, shard)
     if there := _counted(marker, key):
         return there
@@ -214,7 +214,7 @@ def _files(folder: Path, number: int) -> Iterator[Path]:
 
 
 def _counted(marker: Path, key: str) -> Counted | None:
-    """Return the finished part with this key, or None."""
+    """Return the finished part with this key, or None if there is none."""
     try:
         found = Counted(**read_json(marker, key=str, tallies=int, rows=int, counts=dict))
     except (OSError, ValueError, TypeError):
@@ -230,7 +230,7 @@ def _complete(marker: Path, part: Counted) -> bool:
 
 
 def _remove_others(folder: Path, keys: Mapping[int, str]) -> int:
-    """Remove all counts except finished parts with these keys, by number. Returns how many parts stay."""
+    """Remove all counts except finished parts with these keys. Return the number of parts that remain."""
     kept: set[Path] = set()
     finished = 0
     for marker in folder.glob("part-*.json"):

@@ -1,4 +1,4 @@
-"""Pairs that make extractors number the labels of parses in the same way as the whole corpus."""
+"""Selects pairs that make every extractor number the labels of parses in the same way as the whole corpus."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from treeglot.syntax import Alignment, Dependency, ParseForest, Tree
 
 
 class Prologue:
-    """The first pairs that have each label, in order.
+    """Collects, for each label, the first pair of the corpus that contains it.
 
-    An extractor that reads these pairs first numbers labels in the order in which the whole corpus has them.
+    An extractor that reads these pairs first numbers the labels in the order of the whole corpus.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Prologue:
         self._sources = _SourceDependencies()
 
     def see(self, pair: Pair) -> None:
-        """Read the next pair of the corpus."""
+        """Look for new labels in the next pair of the corpus."""
         new = False
         for name in ("source_tree", "target_tree", "source_forest", "target_dependency"):
             value = getattr(pair, name)
@@ -37,15 +37,15 @@ class Prologue:
             self._sources.see(pair.source_dependency)
 
     def pairs(self, source_words: list[str]) -> list[Pair]:
-        """Return the pairs.
+        """Return the pairs that were collected, in the order of the corpus.
 
-        The pair of source dependencies is artificial, because rules have a label for every head word.
+        For source dependencies, the labels include every head word. So they come from one artificial pair instead.
         """
         return [*self._pairs, *self._sources.pairs(source_words)]
 
 
 def _labels(value: Tree | ParseForest | Dependency) -> list[str]:
-    """Return the labels that extractors number. Words that are only children do not count."""
+    """Return the labels of a parse that extractors number. Words that are only children have no number."""
     if isinstance(value, Dependency):
         return value.tags or []
     if isinstance(value, ParseForest):
@@ -56,7 +56,7 @@ def _labels(value: Tree | ParseForest | Dependency) -> list[str]:
 
 
 class _SourceDependencies:
-    """Collects the labels of head-dependents relations: tags, head words, and the widest relation."""
+    """Collects the labels of head-dependents relations: tags, head words, and the size of the widest relation."""
 
     def __init__(self) -> None:
         self._tags: dict[str, None] = {}
@@ -64,7 +64,10 @@ class _SourceDependencies:
         self._most = 0  # dependents of a word
 
     def see(self, tree: Dependency) -> None:
-        """Read the next tree. Trees with cycles or missing heads yield no rules. Crossing arcs are made projective."""
+        """Collect the labels of the next tree.
+
+        Trees with cycles or missing heads yield no rules; crossing arcs are lifted.
+        """
         if not len(tree) or (tree.heads == Dependency.NO_HEAD).any() or tree.cycle():
             return
         if not tree.is_projective():
@@ -75,7 +78,7 @@ class _SourceDependencies:
         self._most = max(self._most, int(dependents.max()))
 
     def pairs(self, source_words: list[str]) -> list[Pair]:
-        """Return a pair without links. Each head word has a dependent, the last one has the most, and roots follow."""
+        """Return one artificial pair without links that contains all labels."""
         if not self._tags:
             return []
         words: list[str] = []

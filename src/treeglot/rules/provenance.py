@@ -1,4 +1,4 @@
-"""Finds the sentence pairs that rules come from, with their words marked (docs/why.md)."""
+"""Finds the sentence pairs that rules come from, and marks their words (docs/why.md)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Example:
     target_marks: tuple[int, ...]
 
     def lines(self, mark: str = "*") -> tuple[str, str]:
-        """Return both sides as text, with `mark` around the found words.
+        """Return both sides as text. `mark` surrounds the words that were found.
 
         >>> Example(1, ("das", "Haus"), ("the", "house"), (1,), (1,)).lines()
         ('das *Haus*', 'the *house*')
@@ -42,7 +42,7 @@ class Concordance:
 
 
 class Provenance:
-    """The index that training writes with the option `provenance`. It belongs to one rule table."""
+    """The index of sentence pairs that training with the option `provenance` writes. It fits only one rule table."""
 
     def __init__(self, path: Path, table: _core.RuleTable) -> None:
         self.table = table
@@ -53,7 +53,7 @@ class Provenance:
 
     @cached_property
     def core(self) -> _core.Provenance:
-        """The index of the core."""
+        """The object of the core that reads the index."""
         return _core.Provenance.open(os.fspath(self._path))
 
     def count(self, rule: int) -> int:
@@ -61,7 +61,10 @@ class Provenance:
         return self.examples(rule, 0).pairs
 
     def examples(self, rule: int, most: int = 3) -> Concordance:
-        """Return the first pairs that a rule comes from, with its words marked. Rules of corrections have none."""
+        """Return the first pairs that a rule comes from, with its words marked.
+
+        Rules that corrections add have no pairs.
+        """
         origin, _ = self.table.origin(rule)
         if origin is None:
             return Concordance(0, ())
@@ -69,7 +72,7 @@ class Provenance:
         return Concordance(number, tuple(self._example(pair, *self._marks(origin, pair)) for pair in pairs))
 
     def find(self, source: Sequence[str] = (), target: Sequence[str] = (), most: int = 10) -> Concordance:
-        """Return the pairs that contain these words in a row on their sides. An empty side matches any."""
+        """Return the pairs that contain these words side by side. An empty side matches any sentence."""
         if not source and not target:
             raise UsageError("no words to look for; expected some of the source or the target side")
         number, hits = self.core.find(list(source), list(target), most)

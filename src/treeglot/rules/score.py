@@ -1,4 +1,4 @@
-"""Counting and scoring: creates the rule table, a Parquet file, from the counts of an extraction."""
+"""Scores the counted rules of an extraction, and writes the rule table, a Parquet file."""
 
 from __future__ import annotations
 
@@ -59,12 +59,13 @@ def make_tables(
     """Score and compile rules in one pass, like `score_rules` and `compile_table`. Also return the number of scored
     rules.
 
-    The compiled table is built from the codes of rules, so their text is written but never parsed. Frequent words are
-    known only after all rules are scored, so compiling with them reads the rule table. With `keep`, both tables contain
-    only rules whose source sides it keeps, with their scores among all rules. Compiling takes about `memory` bytes; the
-    rest goes to disk. With `stream`, scores are compiled while they are read, and the engine keeps its memory.
-    Otherwise, the scores of a database are read first; they take few bytes per rule. With `machines`, tasks compile a
-    large table in shards from the rule table. They must see the folder of both.
+    The compiled table is built from the codes of rules, so their text is written but never parsed. There is one
+    exception. Frequent words are known only after all rules are scored, so compiling with them reads the rule table.
+    With `keep`, both tables contain only rules whose source sides it keeps, with their scores among all rules.
+    Compiling takes about `memory` bytes; the rest goes to disk. With `stream`, scores are compiled while they are read,
+    and the engine keeps its memory. Otherwise, all scores are first read from the database; they take few bytes per
+    rule. With `machines`, tasks compile a large table in shards of the rule table, and must see the folder of both
+    tables.
     """
     sharded = machines if extraction.facts["rows"] > table_shards.SHARD else None
     if compiling.words or sharded is not None:
@@ -95,7 +96,7 @@ def _score(
     keep: SourceFilter | None = None,
     stream: bool = True,
 ) -> int:
-    """Write the rule table. `also` gets its rows, with codes and with text."""
+    """Score the rules and write the rule table. `also` gets its rows as codes and as text."""
     from concurrent.futures import ThreadPoolExecutor
 
     import pyarrow as pa
@@ -139,7 +140,7 @@ def _score(
 
 
 def table_schema() -> pa.Schema:
-    """Return the columns of a rule table."""
+    """Return the columns of the file of a rule table."""
     import pyarrow as pa
 
     types = {"text": "string"}  # the others are called as Arrow calls them
@@ -152,7 +153,7 @@ def table_schema() -> pa.Schema:
 
 
 def with_counts(scored: Iterator[pa.RecordBatch], files: Iterable[Path]) -> Iterator[pa.RecordBatch]:
-    """Join scored rows with the rows of the counts that they refer to. Both inputs are sorted."""
+    """Add to scored rows the columns of the counts that they refer to. Both inputs are sorted."""
     import pyarrow as pa
 
     held: list[pa.RecordBatch] = []
@@ -182,7 +183,7 @@ def with_counts(scored: Iterator[pa.RecordBatch], files: Iterable[Path]) -> Iter
 
 
 def _emptying(batches: deque[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the batches, and free each after use."""
+    """Yield the batches, and free each of them after its use."""
     while batches:
         yield batches.popleft()
 
@@ -198,7 +199,7 @@ def _counts(files: Iterable[Path]) -> Iterator[pa.RecordBatch]:
 
 
 def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Yield row groups of ROWS rows each, so that the file does not depend on the sizes of the batches."""
+    """Group rows into row groups of ROWS rows. Then the file does not depend on the sizes of the batches."""
     import pyarrow as pa
 
     held: list[pa.RecordBatch] = []
@@ -220,7 +221,7 @@ def _codes(group: pa.Table, column: str) -> Buffers:
 
 
 def _rendered(group: pa.Table, renderer: Renderer, labels: bool) -> pa.RecordBatch:
-    """Rows of the table from rows with codes."""
+    """Convert rows with codes to rows of the rule table."""
     import pyarrow as pa
 
     source_codes = _codes(group, "source")

@@ -1,4 +1,4 @@
-"""Scores counted rules in the core: as the SQL does, but without a database."""
+"""Scores counted rules in the core. The results are the same as with SQL, but no database is needed."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ GIVEN = ("source_row", "count", "occurrences", "lhs", "variables")
 
 
 def score_counts(extraction: Extraction, options: ScoreOptions, engine: DuckDB) -> Iterator[pa.RecordBatch] | None:
-    """Return the scored rules of counts in one part, as the SQL and `with_counts` give them.
+    """Score counts that consist of one part. The rows are the same as those of the SQL and `with_counts`.
 
-    Returns None where only the database can score them. It is needed for a test of significance, for columns with
-    other SQL, and for sums that take more than half of its memory.
+    The result is None if only the database can score these counts. It is needed for a significance test, for columns
+    with other SQL, and for sums that take more than half of the memory.
     """
     if extraction.facts["parts"] > 1 or options.significance > 0 or not has_own_columns():
         return None
@@ -113,7 +113,7 @@ def _batches(files: Sequence[Path], columns: list[str]) -> Iterator[pa.RecordBat
 
 
 def _whole_sources(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the same rows in batches that end where a source side does."""
+    """Regroup rows into batches that end only at the end of a source side."""
 
     held: list[pa.RecordBatch] = []  # the last source side's rows
     for batch in batches:

@@ -1,4 +1,4 @@
-"""Apache Spark as an engine: runs scoring and extraction in parts on a cluster. Only this file uses pyspark."""
+"""Runs scoring and extraction on a cluster with Apache Spark. Only this file uses pyspark."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ REACH = 10.0  # seconds to wait for a master
 
 @dataclass
 class Spark:
-    """Queries and functions on a Spark cluster. All its machines must see the files under the same paths.
+    """Runs queries and functions on a Spark cluster. All machines must see the files under the same paths.
 
     The session starts when it is first needed, and `close` ends it.
     """
@@ -52,30 +52,30 @@ class Spark:
 
     @property
     def session(self) -> SparkSession:
-        """The Spark session. It needs pyspark, Java and the master."""
+        """The Spark session. To start it, pyspark, Java and the master are needed."""
         if self._session is None:
             self.check()
             self._session = self._start()
         return self._session
 
     def check(self) -> None:
-        """Refuse to continue without pyspark, Java or the master. This check runs before the work begins."""
+        """Raise an error if pyspark, Java or the master is missing. This check runs before the work begins."""
         check_pyspark()
         check_java()
         check_master(self.master)
 
     def close(self) -> None:
-        """End the session."""
+        """End the Spark session, if it has started."""
         if self._session is not None:
             self._session.stop()
             self._session = None
 
     def run(self, files: Mapping[str, Sequence[Path]], statements: Sequence[Statement]) -> Iterator[pa.RecordBatch]:
-        """Run the statements, and yield the rows of the last.
+        """Run statements, and yield the rows of the last one.
 
         Each statement writes its rows to files, and later statements read them. So Spark can delete its earlier
-        shuffles; a persisted frame would keep them. The rows of a statement are deleted when no other statement reads
-        them.
+        shuffles, which it would have to keep for a persisted frame. The rows of a statement are deleted when no later
+        statement reads them.
         """
         import pyarrow.parquet as pq
 
@@ -119,13 +119,13 @@ class Spark:
         return [pickle.loads(found[i]["value"]) for i in range(len(items))]
 
     def calls_at_once(self) -> int:
-        """Return how many tasks run at once in one executor: its cores, divided by the cores of a task."""
+        """Return the number of tasks that run at once in an executor: its cores divided by the cores of a task."""
         conf = self.session.sparkContext.getConf()
         cores = int(conf.get("spark.executor.cores", "0")) or self._executor_cores()
         return max(1, cores // int(conf.get("spark.task.cpus", "1")))
 
     def _executor_cores(self) -> int:
-        """Return the cores of an executor if no setting names them."""
+        """Find the number of cores of an executor if no setting gives it."""
         context = self.session.sparkContext
         if local := re.fullmatch(r"local(?:\[(\d+|\*)(?:,\d+)?\])?", self.master):
             return (os.cpu_count() or 1) if local[1] == "*" else int(local[1] or 1)
@@ -162,7 +162,7 @@ class Spark:
 
     @contextmanager
     def _naming_errors(self, what: str) -> Iterator[None]:
-        """Shorten Spark's errors to one line. The stack of the JVM says little to users."""
+        """During a block, reduce errors of Spark to one line, because users cannot use the stack of the JVM."""
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
 
@@ -173,7 +173,10 @@ class Spark:
 
 
 def _call(function: Callable[[Any, Any], Any], given: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
-    """Yield the function's values on an executor. User errors are values, too, because a retry cannot fix them."""
+    """Call the function on an executor, and yield its values.
+
+    User errors are returned as values, because no retry fixes them.
+    """
     import pyarrow as pa
 
     shared, items = given.value
@@ -188,7 +191,7 @@ def _call(function: Callable[[Any, Any], Any], given: Any, batches: Iterator[pa.
 
 
 def said(text: str, master: str) -> str:
-    """Extract the problem from a message of Spark.
+    """Return the part of a message of Spark that names the problem.
 
     >>> said("x\\nModuleNotFoundError: No module named 'treeglot'\\nat y", "yarn")
     'the executors cannot import treeglot; install it on all machines of yarn'
@@ -215,14 +218,14 @@ def said(text: str, master: str) -> str:
 
 
 def check_pyspark() -> None:
-    """Refuse to continue without pyspark and its dependencies."""
+    """Raise an error if pyspark or one of its dependencies is missing."""
     for name in ("pyspark", "pandas"):
         if find_spec(name) is None:
             raise UsageError(f"--engine spark: there is no {name}; {INSTALL_PYSPARK}")
 
 
 def check_java() -> None:
-    """Refuse a missing or an old Java."""
+    """Raise an error if Java is missing or too old."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     if java is None or not Path(java).is_file():
@@ -237,7 +240,7 @@ def check_java() -> None:
 
 
 def check_master(master: str) -> None:
-    """Refuse an invalid master, and a standalone master that does not answer. Spark itself would retry for minutes."""
+    """Refuse a master that is invalid, or a standalone master that does not answer. Spark would retry for minutes."""
     if not re.fullmatch(r"local(\[[\d*]+(,\d+)?\])?|local-cluster\[\d+,\d+,\d+\]|spark://.*|k8s://.+|yarn", master):
         raise UsageError(f"--master is {master!r}; expected {MASTERS}")
     if not master.startswith("spark://"):
@@ -256,8 +259,8 @@ def check_master(master: str) -> None:
 
 
 def _path(path: Path) -> str:
-    """Return a path for Spark to read, with pattern characters escaped.
+    """Return a path in the form that Spark reads, with pattern characters escaped.
 
-    Spark takes a URI as it is, so nothing is quoted.
+    URIs need no quoting, because Spark uses them unchanged.
     """
     return "file:" + re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path.resolve()))

@@ -22,9 +22,9 @@ GOOD_TURING_MOST = 5  # occurrences beyond which counts are taken as they are (K
 class Column:
     """A column of the rule table: its type, and the SQL that computes it.
 
-    In the SQL, `r` contains the counts of a rule, and `s` and `t` contain those of its source and target side. `{root}`
-    is P(rule | left-hand side) if the extraction has roots, and otherwise null. A column without SQL is text made from
-    a rule's code.
+    In the SQL, `r` contains the counts of a rule, `s` those of its source side, and `t` those of its target side.
+    `{root}` is P(rule | left-hand side) if the extraction has roots, and otherwise null. A column without SQL is text
+    made from a rule's code.
     """
 
     holds: str  # "text", or a type as Arrow calls it
@@ -58,7 +58,7 @@ COPIED = tuple(name for name, column in COLUMNS.items() if column.sql == f"r.{na
 
 
 def has_own_columns() -> bool:
-    """Return whether no package has added or changed a column."""
+    """Return whether all columns are Treeglot's own, so that no package has added or changed one."""
     return COLUMNS == _OWN_COLUMNS
 
 
@@ -83,13 +83,13 @@ def scoring(
 ) -> list[Statement]:
     """Return the statements that score `counts`, which has one or more rows for a rule. The last one yields the table.
 
-    With one part, each row of the counts is a rule. The last statement then yields the number of the row, `row`, and
-    the computed columns. Codes and `COPIED` columns stay in the counts, because carrying them through joins and a sort
-    takes time and memory.
+    With one part, each row of the counts is a rule. The last statement then yields only the computed columns and `row`,
+    the number of the row in the counts. The codes and the `COPIED` columns stay in the counts, because carrying them
+    through joins and a sort takes time and memory.
 
-    With `labels`, a rule has its most frequent labels. With `roots`, it has a probability given its left-hand side.
-    With `apart`, the target sides of phrases (left-hand side X, label 0) are counted separately from those of other
-    rules. With several parts, occurrences are counted in `occurrence_parts`, and rounded.
+    With `labels`, a rule gets its most frequent labels. With `roots`, it also gets its probability given the left-hand
+    side. With `apart`, the target sides of phrases (left-hand side X, label 0) are counted separately from those of
+    other rules. With several parts, occurrences are counted in `occurrence_parts`, and rounded.
 
     >>> [statement.name for statement in scoring(ScoreOptions())]
     ['sources', 'targets', 'best', 'rules']
@@ -158,7 +158,7 @@ def scoring(
 
 
 def discounting(smoothing: str, parts: int = 1) -> list[Statement]:
-    """Return the statements whose last gives the one row of discounts that `scoring` smooths with.
+    """Return statements that compute the discounts for smoothing. The last one yields a single row.
 
     >>> [statement.name for statement in discounting("kneser-ney", parts=2)]
     ['added', 'most_alignment', 'summed', 'discounts']
@@ -168,9 +168,10 @@ def discounting(smoothing: str, parts: int = 1) -> list[Statement]:
 
 
 def _sums(labels: bool, occurrence_parts: int) -> list[Statement]:
-    """Add up the rows of each rule, and find its most frequent alignment (and labels). Ties go to the first.
+    """Return the SQL that adds up the rows of each rule, and finds its most frequent alignment and labels.
 
-    Nearly all rules have one alignment, whatever the number of rows: only the others are looked at closely.
+    Ties go to the first. Nearly all rules have only one alignment, so the costly comparison is limited to the other
+    rules.
     """
     notes: dict[str, tuple[str, ...]] = {
         "alignment": ("alignment", "lex_target_given_source", "lex_source_given_target")
@@ -223,7 +224,7 @@ def _sums(labels: bool, occurrence_parts: int) -> list[Statement]:
 
 @dataclass(frozen=True)
 class _Smoothing:
-    """Expressions over r (a rule), s (the side that is given), t (the other side) and d (the discounts)."""
+    """Creates expressions over r (a rule), s (the given side), t (the other side) and d (the discounts)."""
 
     kept: str  # what remains of r's count
     discounts: str = ""
@@ -235,7 +236,7 @@ class _Smoothing:
         return "CROSS JOIN discounts d " if self.discounts else ""
 
     def probability(self, given: str, side: str) -> str:
-        """Return the SQL of P(side | given)."""
+        """Return the SQL of P(side | given side)."""
         back = f" + {given}.lost / {given}.count * ({side}.rules / d.rules)" if self.shared else ""
         return f"{self.kept} / {given}.count{back}"
 
@@ -277,11 +278,11 @@ def _smoothing(name: str, counts: str) -> _Smoothing:
 
 
 def significance() -> str:
-    """Return the SQL of -ln p by Fisher's exact test (Johnson et al. 2007) over occurrences.
+    """Return the SQL of -ln p, where p is that of Fisher's exact test (Johnson et al. 2007) over occurrences.
 
-    Among `n` occurrences in total, `s` have the source side, `t` the target side and `r` both. The tail of the
-    hypergeometric distribution is bounded by its first term times a geometric series. If a rule occurs as often as its
-    rarer side, there is one term, so the bound is exact. For rules seen once, it is ln n.
+    Of all `n` occurrences, `s` have the source side, `t` the target side and `r` both. The tail of the hypergeometric
+    distribution is bounded by its first term times a geometric series. If a rule occurs as often as its rarer side,
+    there is only one term, so the bound is exact. For rules seen once, the result is ln n.
     """
     r, s, t, n = "r.occurrences", "s.occurrences", "t.occurrences", "n.n"
     first = (
@@ -294,7 +295,10 @@ def significance() -> str:
 
 
 def _ln_factorial(x: str) -> str:
-    """Stirling's series at x + 8, less the product from x + 1 to x + 8: within 1e-11."""
+    """Return the SQL of ln x!, by Stirling's series at x + 8 without the factors x + 1 to x + 8.
+
+    The error is below 1e-11.
+    """
     z = f"({x} + 8.0e0)"
     product = " * ".join(f"({x} + {i}.0e0)" for i in range(1, 9))
     series = f"1.0e0 / (12.0e0 * {z}) - 1.0e0 / (360.0e0 * {z} * {z} * {z})"

@@ -1,4 +1,4 @@
-"""The compiled table: the file that the decoder maps into memory, made from a rule table."""
+"""Compiles a rule table into the file that the decoder maps into memory."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ class CompileOptions(Options):
 
     @property
     def words(self) -> bool:
-        """Whether features depend on frequent words, which are known only after the last rule."""
+        """Whether features depend on the most frequent words, which are known only after the last rule."""
         return self.word_pairs > 0 or self.unlinked > 0
 
     def check(self, numbers: Collection[str], text: Collection[str]) -> None:
-        """Refuse columns that a rule table with these numeric and text columns lacks.
+        """Refuse columns that the rule table lacks. Its numeric and its text columns are given.
 
         >>> CompileOptions(features=("count", "source")).check(["count"], ["source", "lhs"])
         Traceback (most recent call last):
@@ -79,7 +79,7 @@ class CompileOptions(Options):
 
 @dataclass(frozen=True)
 class Compiled:
-    """The result of compiling a table."""
+    """The result of compiling: the number of rules, and how many were left out."""
 
     rules: int
     left_out: int  # rules with a side of more than 255 symbols
@@ -90,14 +90,15 @@ class Compiled:
 
 
 class TableMaker:
-    """Builds a compiled table from batches of rows of a rule table. `file` is the origin of the rows."""
+    """Builds a compiled table from batches of rows. `file` is the name of the rule table that they come from."""
 
     def __init__(
         self, options: CompileOptions, schema: pa.Schema, file: str, path: PathLike, memory: int = MEMORY, row: int = 1
     ) -> None:
-        """Create a builder. `schema` has the columns of the rows.
+        """Create a builder for rows with the columns of `schema`.
 
-        The table is written to `path`, and data beyond `memory` to files beside it. Messages call the first row `row`.
+        The table is written to `path`, and data that exceeds `memory` goes to files beside it. In messages, the first
+        row has the number `row`.
         """
         import pyarrow as pa
 
@@ -125,21 +126,21 @@ class TableMaker:
 
     @property
     def columns(self) -> list[str]:
-        """The columns that the rows must have."""
+        """The columns that the rows need for these options."""
         return list(dict.fromkeys([*self.text_columns, *self.feature_columns]))
 
     def know_words(self, source: list[str], target: list[str]) -> None:
-        """Set the most frequent words, in order. Some features name these words."""
+        """Set the most frequent words, in order. Some features have these words in their names."""
         pairs, alone = self.options.word_pairs, self.options.unlinked
         unlinked = (source[:alone], target[:alone]) if alone else None
         self.builder.expand(self.options.shapes, source[:pairs], target[:pairs], unlinked)
 
     def know_codes(self, source_words: list[str], target_words: list[str], labels: list[str]) -> None:
-        """Set the words and labels for the numbers in codes."""
+        """Set the words and labels that the numbers in codes stand for."""
         self.builder.know_codes(source_words, target_words, labels)
 
     def add(self, batch: pa.RecordBatch, codes: Sequence[Buffers] = ()) -> None:
-        """Add rows. With `codes` of source, target, alignment and labels, only the features are read from text."""
+        """Add rows. With `codes`, only features are read from text; sides, alignment and labels come from the codes."""
         dense = [_numbers(batch, column) for column in self.options.features]
         indicators = [(c, self._text(batch, c, always=True)) for c in self.options.indicators]
         if codes:
@@ -150,15 +151,15 @@ class TableMaker:
         self._row += batch.num_rows
 
     def finish(self) -> Compiled:
-        """Write the table of all rows."""
+        """Write the table of all rows that were added."""
         too_wide, crossing = self.builder.left_out_by_scope, self.builder.left_out_by_structure
         rules, size, spilled = self.builder.write(str(self._path))
         return Compiled(rules, self.left_out, too_wide, crossing, size, spilled)
 
     def _text(self, batch: pa.RecordBatch, column: str, always: bool = False) -> Buffers:
-        """Return a column of strings.
+        """Return the buffers of a text column.
 
-        An absent column, or one of nulls alone, has no rows unless it must have text `always`.
+        If the column is missing or contains only nulls, the buffers are empty, unless it must `always` have text.
         """
         import pyarrow as pa
 
@@ -193,7 +194,7 @@ def compile_table(
 
 
 def frequent_words(rules: PathLike, number: int) -> tuple[list[str], list[str]]:
-    """Return the source and target words that most often form a rule alone in the rule table `rules`."""
+    """Return the words that most often are a rule by themselves, in the rule table `rules`, for each side."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
@@ -211,12 +212,12 @@ def frequent_words(rules: PathLike, number: int) -> tuple[list[str], list[str]]:
 
 
 def no_rows() -> Buffers:
-    """Return the buffers of a column without texts."""
+    """Return the buffers of a column that contains no text."""
     return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)
 
 
 def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the same batches. The next one is read while one is used."""
+    """Yield the batches unchanged. While one is used, the next one is read."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:
@@ -227,7 +228,7 @@ def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def open_table(path: PathLike, verify: bool = True, wait: bool = True) -> RuleTable:
-    """Map a compiled table. A damaged table raises `FormatError`. Without `verify`, its bytes are trusted.
+    """Map a compiled table into memory. If it is damaged, raise `FormatError`. Without `verify`, its bytes are trusted.
 
     `wait=False` opens a large table at once. Blocks are then verified when they are used.
     """

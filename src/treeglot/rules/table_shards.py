@@ -1,4 +1,4 @@
-"""Compiles a table in shards: tasks of an engine sort rules and compile ranges, which are joined here.
+"""Compiles a table in shards: tasks of an engine sort rules and compile ranges, and this process joins them.
 
 Words, labels and features are numbered in the order of the rule table's rows, and the table is sorted by these numbers.
 So tasks first survey ranges of rows. Then they sort the ranges by the numbers of the whole table, and write one piece
@@ -41,7 +41,7 @@ class RowRange:
 
 @dataclass(frozen=True)
 class Piece:
-    """Rules of a range of the table: the words of a file between two places."""
+    """Rules of one range of the table, stored between two places of a file."""
 
     file: Path
     begin: int
@@ -50,7 +50,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class TablePart:
-    """A range of the table, and its pieces in the order of the rows."""
+    """One range of the table, as the list of its pieces in the order of the rows."""
 
     number: int
     pieces: tuple[Piece, ...]
@@ -69,7 +69,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Numbered(Shared):
-    """The data that tasks need after the survey."""
+    """The data that tasks need after the survey: the numbers of all words, labels and features."""
 
     facts: TableFacts  # of all rows
     begins: tuple[int, ...]  # the symbols that parts of the table begin with, all but the first
@@ -77,7 +77,7 @@ class Numbered(Shared):
 
 @dataclass(frozen=True)
 class Surveyed:
-    """The result of surveying a range of rows."""
+    """The words, labels and features that a survey found in a range of rows."""
 
     facts: TableFacts
     left_out: int
@@ -96,9 +96,9 @@ def compile_in_shards(
 ) -> Compiled:
     """Compile the rule table `rules` (Parquet) into `path`, like `compile_table`, with the tasks of an engine.
 
-    All machines must see the folder of `path`. Until they are joined, sorted rules and parts of the table are stored
-    there. `memory` applies to one executor, and the tasks that it runs at once share it. Tasks read SHARD rows, or as
-    many as needed for `shards` or MOST_SHARDS shards. The table depends on neither.
+    All machines must see the folder of `path`, which stores sorted rules and parts of the table until they are joined.
+    `memory` applies to one executor, and the tasks that it runs at once share it. There are `shards` shards, or by
+    default one for every SHARD rows, but at most MOST_SHARDS. The table does not depend on their number.
     """
     import pyarrow.parquet as pq
 
@@ -135,20 +135,23 @@ def compile_in_shards(
 
 
 def survey_rows(shared: Shared, rows: RowRange) -> Surveyed:
-    """Survey a range of rows. Nothing is written."""
+    """Survey a range of rows without writing anything."""
     maker = _add_rows(shared, rows)
     builder = maker.builder
     return Surveyed(builder.facts(), maker.left_out, builder.left_out_by_scope, builder.left_out_by_structure)
 
 
 def sort_rows(shared: Numbered, rows: RowRange) -> list[int]:
-    """Sort the rules of a range of rows, write them, and return where the pieces of parts begin, and the end."""
+    """Sort the rules of a range of rows and write them.
+
+    Return the places where the pieces of parts begin, and the end.
+    """
     builder = _add_rows(shared, rows).builder
     return builder.write_run(os.fspath(_run(shared.folder, rows.number)), list(shared.begins))
 
 
 def compile_part(shared: Numbered, part: TablePart) -> int:
-    """Compile a range of the table, and return the size of its file."""
+    """Merge the pieces of a range, compile it, and return the size of the written file."""
     builder = RuleTableBuilder(list(shared.options.features), shared.memory, os.fspath(shared.folder))
     builder.add_facts(shared.facts)
     try:
@@ -160,7 +163,7 @@ def compile_part(shared: Numbered, part: TablePart) -> int:
 
 
 def _add_rows(shared: Shared, rows: RowRange) -> TableMaker:
-    """Make a table maker with the rows of a range."""
+    """Create a table maker and add the rows of a range."""
     import pyarrow.parquet as pq
 
     with reading(shared.rules), pq.ParquetFile(shared.rules) as file:
@@ -178,7 +181,7 @@ def _add_rows(shared: Shared, rows: RowRange) -> TableMaker:
 
 
 def _batches(file: pq.ParquetFile, rows: RowRange, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a range."""
+    """Yield the rows of a range in batches."""
     first = 0  # row of the group
     for group in range(file.metadata.num_row_groups):
         end = first + file.metadata.row_group(group).num_rows

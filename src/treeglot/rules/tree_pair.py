@@ -1,4 +1,4 @@
-"""Exact tree-to-tree extraction: rules from pairs of subtrees. Labels are part of a rule, and trees are notes."""
+"""Extracts rules from pairs of subtrees (exact tree-to-tree). Labels are part of a rule, and trees are notes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treeglot.rules.extract import Extracting, extractor
 
 @dataclass(frozen=True)
 class TreePairOptions(Options):
-    """Options that select the rules of a pair of trees. A limit of -1 means no limit."""
+    """Options that select the rules of a pair of trees. The value -1 removes a limit."""
 
     max_frontier: int = option(7, "frontier nodes on a rule's source side (Chiang 2010, 4.1)", least=1, unlimited=True)
     max_rules: int = option(
@@ -24,7 +24,7 @@ class TreePairOptions(Options):
 
 @extractor("tree-pairs", TreePairOptions)
 def tree_pairs(pairs: Iterable[Pair], options: TreePairOptions, threads: int) -> Extracting:
-    """Extract the rules of pairs of subtrees that are phrase pairs."""
+    """Extract rules from the pairs of subtrees that are phrase pairs."""
     found = collect(pairs)
     core = TreePairExtractor(found.bitext, found.source_trees, found.target_trees, options)
     return Extracting(core, labels=True, keyed=True)

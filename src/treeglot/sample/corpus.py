@@ -1,4 +1,4 @@
-"""The sample corpus: pairs of sentences with trees, dependencies, alignment and forests, and its files."""
+"""The sample corpus: sentence pairs with trees, dependencies, alignments and forests, and the files for them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HELD_OUT = 15  # one pair in fifteen for dev, as many for test
 
 @dataclass(frozen=True)
 class SamplePair:
-    """A sentence pair with all that is known about it."""
+    """A sentence pair of the sample corpus, with its trees, dependencies and alignment."""
 
     source_tree: Tree
     target_tree: Tree
@@ -65,7 +65,9 @@ def read_pairs(pairs: int = PAIRS) -> list[SamplePair]:
 
 
 def split(pairs: Sequence[SamplePair]) -> dict[str, Sequence[SamplePair]]:
-    """Split the pairs into `train`, `dev` and `test`: one in fifteen for dev and for test, at least one each.
+    """Split the pairs into `train`, `dev` and `test`.
+
+    One pair in fifteen is for dev and one for test, at least one each.
 
     >>> {name: len(part) for name, part in split(read_pairs(30)).items()}
     {'train': 26, 'dev': 2, 'test': 2}
@@ -111,7 +113,8 @@ FILES: dict[str, tuple[str, Callable[[SamplePair], Any]]] = {
 def write_corpus(directory: PathLike, pairs: int = PAIRS) -> dict[str, int]:
     """Write the first `pairs` into `directory`, which is created if needed, and return the pairs of each part.
 
-    Beyond the PAIRS of the corpus, `train` repeats its own pairs with other nouns and names, and without forests.
+    If `pairs` is larger than PAIRS, the size of the corpus, `train` repeats its pairs with other nouns and names. It
+    then has no forests.
     """
     own = read_pairs(min(pairs, PAIRS))
     parts, more = split(own), max(0, pairs - PAIRS)
@@ -127,7 +130,7 @@ def write_corpus(directory: PathLike, pairs: int = PAIRS) -> dict[str, int]:
 
 
 def _write_part(path: Path, pairs: Sequence[SamplePair], more: int) -> None:
-    """Write the files of these pairs, and then so many varied ones."""
+    """Write the files of these pairs, followed by a number of varied pairs."""
     writers = [(FORMATS[format].open_writer({}), get) for format, get in FILES.values()]
 
     def records(pair: SamplePair) -> list[str]:

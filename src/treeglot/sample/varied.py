@@ -1,4 +1,4 @@
-"""Creates any number of sentence pairs like those of the sample corpus, by replacing nouns and names."""
+"""Creates any number of sentence pairs from those of the sample corpus, by replacing nouns and names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WORD = {  # in a record of a format; words come in order
 
 @dataclass(frozen=True)
 class _Template:
-    """The records of a pair with a place, `%s`, for each word that changes."""
+    """The records of a pair, with `%s` in the place of each word that changes."""
 
     records: tuple[tuple[str, int], ...]  # for each file, and which words it takes: source, target or none
     kinds: tuple[Kind, ...]  # of the places, as the source side has them
@@ -39,9 +39,11 @@ class _Template:
 def varied(
     pairs: Sequence[SamplePair], formats: Mapping[str, str], records: Callable[[SamplePair], Sequence[str]]
 ) -> Iterator[list[str]]:
-    """Yield records of varied pairs without end, the same in every run, with one record for each file.
+    """Yield records of varied pairs without end.
 
-    `formats` maps the suffix of each file to its format, and `records` returns the content of a pair for the files.
+    A pair has one record for each file. Every run yields the same records.
+
+    `formats` maps the suffix of each file to its format. `records` returns the content of a pair for these files.
     """
     places = [_places(pair) for pair in pairs]
     known: dict[Kind, dict[tuple[str, str], None]] = {}
@@ -58,7 +60,10 @@ def varied(
 
 
 def _places(pair: SamplePair) -> dict[tuple[int, int], Kind]:
-    """Return the places for other nouns: words that have each other as their only link. In source order."""
+    """Return the places where other nouns can stand: words that are linked only with each other.
+
+    They are in source order.
+    """
     links = sorted(pair.alignment)
     sources, targets = [i for i, _ in links], [j for _, j in links]
     found: dict[tuple[int, int], Kind] = {}
@@ -84,6 +89,6 @@ def _template(formats: Mapping[str, str], records: Sequence[str], places: Mappin
 
 
 def _with_places(record: str, word: re.Pattern[str], places: Collection[int]) -> str:
-    """Return the record with `%s` for the words at these places."""
+    """Return a record in which `%s` replaces the words at these places."""
     number = count()
     return word.sub(lambda found: found[1] + ("%s" if next(number) in places else found[2]), record)

@@ -1,4 +1,4 @@
-"""Trees, forests, dependencies and alignments, and the formats they are kept in.
+"""Trees, forests, dependencies and alignments, and the file formats that store them.
 
 >>> tree = Tree.parse("(S (NP (PRP I)) (VP (VBP see) (NP (NNS stars))))")
 >>> tree.words, tree.tags
@@ -7,7 +7,7 @@
 >>> verb_phrase.label, verb_phrase.span, verb_phrase.words
 ('VP', (1, 3), ['see', 'stars'])
 
-A forest packs many trees; its scores are log probabilities of one kind or another:
+A forest packs many trees. Its scores are log probabilities of one of several kinds:
 
 >>> other = Tree.parse("(S (NP (PRP I)) (VP (NN see) (NP (NNS stars))))")
 >>> forest = ParseForest.from_kbest([(-1.0, tree), (-3.5, other)])
@@ -18,7 +18,7 @@ A forest packs many trees; its scores are log probabilities of one kind or anoth
 >>> forest.prune(margin=2.0).count()
 1.0
 
-Dependencies have a head for every word, alignments are sets of links:
+Dependencies have a head for every word, and alignments are sets of links:
 
 >>> Dependency(["I", "see", "stars"], heads=[1, -1, 1]).heads
 array([ 1, -1,  1], dtype=int32)

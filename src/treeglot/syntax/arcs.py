@@ -13,8 +13,8 @@ def one_head_each(words: int, arcs: Iterable[tuple[int, int]], root: int) -> lis
     """Return the heads of words, given arcs (dependent, head) and the root of the sentence.
 
     A word with several heads keeps the arc whose removal would cut the most words off the root. Ties go to the longest
-    arc, then to the leftmost. Words are processed from left to right. Then words without a head depend on the root.
-    Cycles stay.
+    arc, then to the leftmost. Words are processed from left to right. Afterwards, words that still lack a head depend
+    on the root. Cycles are not removed.
 
     >>> one_head_each(4, [(1, 0), (2, 1), (2, 0), (0, 2)], root=0)  # nobody depends on 2; 2 - 0 is longer than 2 - 1
     [-1, 0, 0, 0]
@@ -39,10 +39,10 @@ def one_head_each(words: int, arcs: Iterable[tuple[int, int]], root: int) -> lis
 
 
 def widest_root(words: int, arcs: Iterable[tuple[int, int]]) -> tuple[int, bool]:
-    """Find the root of a sentence, and return it with a flag that tells whether the arcs determine it.
+    """Find the root of a sentence. Return it, and whether the arcs determine it.
 
-    They do if only one word heads others and has no head. Otherwise, the root is the one of such words (or of all
-    words) that most words reach. Ties go to the leftmost.
+    The arcs determine the root if only one word heads others and has no head itself. Otherwise, the root is the one of
+    such words (or of all words) that most words reach. Ties go to the leftmost.
 
     >>> widest_root(3, [(0, 1), (2, 1)]), widest_root(4, [(0, 1), (2, 3)])
     ((1, True), (1, False))
@@ -58,7 +58,7 @@ def widest_root(words: int, arcs: Iterable[tuple[int, int]]) -> tuple[int, bool]
 
 
 def _reaching(heads: list[set[int]], root: int) -> int:
-    """Return the number of words that reach the root over their heads."""
+    """Return how many words reach a root by following heads."""
     dependents: list[list[int]] = [[] for _ in heads]
     for word, above in enumerate(heads):
         for head in above:

@@ -1,4 +1,4 @@
-"""Categories of CCG, and which way an arc of a predicate-argument dependency goes (Clark and Curran 2007)."""
+"""Parses CCG categories, and finds the direction of arcs between predicates and arguments (Clark and Curran 2007)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BE = frozenset(["be", "is", "are", "am", "was", "were", "been", "being", "'s", 
 
 @dataclass(frozen=True)
 class Category:
-    """An atom such as `S[dcl]`, or a function: `result/argument` or `result\\argument`."""
+    """A category: an atom such as `S[dcl]`, or a function, `result/argument` or `result\\argument`."""
 
     atom: str = ""
     result: Category | None = None
@@ -24,14 +24,14 @@ class Category:
 
     @property
     def plain(self) -> Category:
-        """The category without features."""
+        """The category without its features."""
         if self.result is None or self.argument is None:
             return Category(self.atom.partition("[")[0])
         return Category("", self.result.plain, self.argument.plain)
 
     @property
     def feature(self) -> str:
-        """The feature of the atom that its results end in: `dcl` of `(S[dcl]\\NP)/NP`."""
+        """The feature of the atom that remains when all arguments are filled: `dcl` for `(S[dcl]\\NP)/NP`."""
         inner = self
         while inner.result is not None:
             inner = inner.result
@@ -40,7 +40,7 @@ class Category:
 
 @lru_cache(65536)
 def parse_category(text: str) -> Category:
-    """Parse a category. Marks of variables and slots, as in `(N{Y}/N{Y}<1>){_}` and `N/N_1`, are left out.
+    """Parse a category. Marks of variables and slots, as in `(N{Y}/N{Y}<1>){_}` and `N/N_1`, are removed.
 
     >>> parse_category("(S[dcl]\\\\NP)/NP").argument
     Category(atom='NP', result=None, argument=None)
@@ -65,7 +65,7 @@ def parse_category(text: str) -> Category:
 
 
 def _join(parts: list[Category | str], text: str) -> Category:
-    """Slashes associate to the left."""
+    """Join the parts of a category. Slashes associate to the left."""
     if len(parts) % 2 == 0 or any(isinstance(part, str) != (i % 2 == 1) for i, part in enumerate(parts)):
         raise ValueError(f"{text!r} is not a category")
     left = parts[0]
@@ -101,7 +101,7 @@ def argument_depends(text: str, slot: int, word: str = "") -> bool:
 
 
 def _slots(category: Category) -> list[tuple[Category, bool]]:
-    """Return the functions whose arguments fill the slots, from the first on, and whether they depend on these."""
+    """Return the functions that take the arguments, from the first slot on, and which depend on their arguments."""
     out: list[tuple[Category, bool]] = []
     rest: Category | None = category
     while rest is not None and rest.result is not None and rest.argument is not None:

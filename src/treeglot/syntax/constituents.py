@@ -1,4 +1,7 @@
-"""Dependencies from constituents. A word depends on the head of the smallest constituent that it does not head."""
+"""Converts constituency trees to dependency trees with a head table.
+
+A word depends on the head of the smallest constituent that it does not head.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ _TABLE = HeadStyle()
 
 
 def to_dependency(tree: Tree, heads: HeadTable, style: HeadStyle = _TABLE) -> Dependency:
-    """Return the dependency tree of a constituency tree: one root, projective, tags from the words' parents.
+    """Return the dependency tree of a constituency tree. It is projective and has one root and tags.
 
     Tags lose their functional parts (`NN-SB` becomes `NN`). The empty tree, a failed parse, becomes a `Dependency`
     without words. `style` defines where to depart from the table.

@@ -51,7 +51,7 @@ Step: TypeAlias = "Callable[[Iterator[Any], ConvertOptions], Iterable[Any]]"
 
 
 def convert(values: Iterable[Any], source: type[Any], target: type[Any], options: ConvertOptions) -> Iterator[Any]:
-    """Yield the values, of the type `source`, converted to the type `target`.
+    """Convert values of the type `source` to the type `target`, and yield them.
 
     Impossible conversions and unused options raise `UsageError`.
 
@@ -83,7 +83,7 @@ def convert(values: Iterable[Any], source: type[Any], target: type[Any], options
 
 
 class _RefusedError(ValueError):
-    """A value cannot be converted. It was read `back` values before the last one."""
+    """Raised for a value that cannot be converted. After it, `back` more values were read."""
 
     def __init__(self, back: int, problem: str) -> None:
         super().__init__(problem)
@@ -91,7 +91,7 @@ class _RefusedError(ValueError):
 
 
 def _numbered(values: Iterator[Any], step: Step, options: ConvertOptions) -> Iterator[Any]:
-    """Yield the results of a step. A refusal names the value and, if known, its file and line."""
+    """Yield the results of a conversion. An error names the number of the value and, if known, its file and line."""
     read = 0
 
     def counted() -> Iterator[Any]:

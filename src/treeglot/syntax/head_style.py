@@ -1,4 +1,4 @@
-"""Departures from the head table: the options of Johansson and Nugues (2007), and named sets of them."""
+"""Defines where heads differ from the head table: the options of Johansson and Nugues (2007), and sets of them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["STYLES", "HeadStyle", "head_style"]
 
 @dataclass(frozen=True)
 class HeadStyle(Options):
-    """Which words are heads where grammars differ; `table` leaves it to the head table.
+    """Options that select heads where grammars differ. The value `table` leaves the choice to the head table.
 
-    Labels are those of the Penn Treebank.
+    Labels have the names of the Penn Treebank.
     """
 
     coordination: Literal["table", "chain", "conjunction"] = option(
@@ -41,7 +41,7 @@ STYLES = {
 
 
 def head_style(text: str) -> HeadStyle:
-    """Parse a style: a name, differences from the table, or both, as in `content,coordination=conjunction`.
+    """Parse a style. It is a name, changes to the table, or both: `content,coordination=conjunction`.
 
     >>> head_style("johansson-nugues").coordination
     'chain'

@@ -1,4 +1,4 @@
-"""Lattices: several readings of a sentence, as arcs with words and scores.
+"""Lattices represent several readings of a sentence, as arcs with words and scores.
 
 >>> lattice = Lattice([(0, 1, "dass", -2.0), (0, 1, "das", -0.1), (1, 2, "haus", 0.0), (0, 2, "dashaus", -3.0)])
 >>> lattice.words

@@ -1,4 +1,4 @@
-"""Displays values in a notebook."""
+"""Lets notebooks display values as pictures and tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from treeglot._core import Alignment, Dependency, ParseForest, Tree
 
 
 def attach() -> None:
-    """Give the types of the core their `_repr_html_` and `_repr_svg_`."""
+    """Give types of the core the methods `_repr_html_` and `_repr_svg_`."""
     for kind in (Tree, ParseForest, Dependency, Alignment):
         kind._repr_html_ = _html  # type: ignore[union-attr]
         kind._repr_svg_ = _svg  # type: ignore[union-attr]

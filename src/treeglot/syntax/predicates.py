@@ -16,7 +16,7 @@ __all__ = ["Phrase", "PredicateSentence", "Token", "predicate_arcs"]
 
 @cache
 def predicate_arcs() -> Mapping[str, tuple[tuple[str, str], ...]]:
-    """Return the mapping table: for each type of predicate its arcs (dependent, head), by `pred`, `arg1` … and `mod`.
+    """Load the table that maps each type of predicate to its arcs. An arc names a dependent and a head.
 
     >>> predicate_arcs()["conj_arg12"]
     (('arg2', 'pred'), ('pred', 'arg1'))
@@ -44,7 +44,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Phrase:
-    """A constituent with its syntactic and its semantic head child."""
+    """A constituent, with its syntactic and its semantic head child."""
 
     head: str
     semantic_head: str
@@ -52,7 +52,7 @@ class Phrase:
 
 @dataclass
 class PredicateSentence:
-    """A sentence as a parser of predicate-argument structures gives it; ids are its own."""
+    """A sentence with predicate-argument structures. Its ids are those that the parser assigned."""
 
     tokens: list[Token] = field(default_factory=list)
     phrases: dict[str, Phrase] = field(default_factory=dict)

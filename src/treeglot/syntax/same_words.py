@@ -1,4 +1,4 @@
-"""Compares the words of parses and texts. Treebanks escape brackets, and texts may be in lower case."""
+"""Compares the words of parses with those of texts. Treebanks escape brackets, and texts may be in lower case."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _plain(word: str) -> str:
 
 
 def punctuation(words: Sequence[str]) -> npt.NDArray[np.uint8]:
-    """Return which words consist of punctuation: by Unicode, and as treebanks write quotes and brackets.
+    """Return which words are punctuation, including the quotes and brackets of treebanks.
 
     >>> punctuation(["a", "。", "...", "'s", "``", "-LRB-"])
     array([0, 1, 1, 0, 1, 1], dtype=uint8)

@@ -1,4 +1,4 @@
-"""Text processing for models: languages, sentences, words, case and spacing."""
+"""Text processing for models: languages, sentences, words, case, spacing and numbers."""
 
 from __future__ import annotations
 

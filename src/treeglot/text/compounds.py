@@ -1,8 +1,8 @@
-"""Replaces rare words by words that the corpus knows better: splits compounds, and replaces rare endings.
+"""Replaces rare words by words that a corpus knows better. It splits compounds, and replaces rare endings.
 
 `Strandbesucher` is in no corpus of captions, but `Strand` and `Besucher` are. Koehn and Knight (2003) take the split
-whose parts have the highest geometric mean of counts. Linking letters between parts belong to no part. An unknown word
-that differs from a known word in its ending only becomes that word.
+whose parts have the highest geometric mean of counts. Linking letters between parts are dropped. If an unknown word
+differs from a known word only in its ending, it becomes that word.
 """
 
 from __future__ import annotations
@@ -85,7 +85,10 @@ class CompoundSplitter:
         return self._best_parts(word, count) or (word,)
 
     def _variant(self, word: str) -> str:
-        """Return the known word with the longest common stem and another ending. Of several, the most frequent."""
+        """Return the known word that has the longest common stem and another ending.
+
+        Of several, return the most frequent.
+        """
         best, found = (0, 0), ""
         for old in ("", *self.options.endings, *self.options.lost):
             stem = word.removesuffix(old)
@@ -98,7 +101,7 @@ class CompoundSplitter:
         return found
 
     def _best_parts(self, word: str, count: int) -> tuple[str, ...]:
-        """Return the parts with the highest mean log count, if it is above the word's own."""
+        """Return the split with the highest mean log count of its parts, if it is above that of the word itself."""
         size = len(word)
         tables: list[dict[int, tuple[float, tuple[str, ...]]]] = [{} for _ in range(size + 1)]
         tables[0][0] = (0.0, ())  # by place and number of parts: the best sum of log counts
@@ -121,7 +124,7 @@ class CompoundSplitter:
         return found
 
     def _parts(self, letters: str, *, last: bool, known: bool) -> Iterable[tuple[float, str]]:
-        """Yield the words that some letters of a compound can stand for, with their log counts."""
+        """Yield the words that some letters within a compound can represent, with their log counts."""
         least = self.options.least
         if last:
             variant = "" if known or len(letters) <= self.options.stem else self._variant(letters)

@@ -48,7 +48,9 @@ class Language:
         return "İ" if letter == "i" and self.primary in _DOTTED else letter.upper()
 
     def title(self, letter: str) -> str:
-        """Return a letter at the beginning of a sentence. If its capital form has several letters, as for ß, it stays.
+        """Return a letter as the beginning of a sentence.
+
+        Letters such as ß, whose capital form has several letters, stay.
 
         >>> Language("tr").title("i"), Language("de").title("ß"), Language("ka").title("ა")
         ('İ', 'ß', 'ა')
@@ -109,7 +111,7 @@ def find_language(code: str) -> Language:
 
 
 def _short(primary: str) -> str:
-    """Return a code in two letters, if the language has one."""
+    """Return the two-letter code of a language, if it has one."""
     if len(primary) == 2 or primary in _LONG:
         return _LONG.get(primary, primary)
     from icu4py.locale import Locale
@@ -118,7 +120,9 @@ def _short(primary: str) -> str:
 
 
 def find_languages(pair: str) -> tuple[Language, Language]:
-    """Return the languages of a pair: `de-en`, or with a colon where a code has parts, `zh-Hant:en`.
+    """Return both languages of a pair such as `de-en`.
+
+    If a code has several parts, a colon separates them: `zh-Hant:en`.
 
     >>> [language.code for language in find_languages("zh-Hant:en")]
     ['zh-Hant', 'en']

@@ -1,7 +1,7 @@
 """Converts numbers to the form of a language: decimal marks, thousands separators, digits, Chinese numerals.
 
-Only numbers in the form of the source language change. Whole numbers without marks, such as years, stay unchanged.
-Times, dates and versions have other marks, so they stay, too.
+A number changes only if it has the form of the source language. Whole numbers without marks, such as years, stay
+unchanged. So do times, dates and versions, because they have other marks.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def convert_number(word: str, source: Language, target: Language) -> str:
 
 
 def _is_host(number: str) -> bool:
-    """Return whether a number is the address of a computer: four parts of one byte each.
+    """Return whether a number is an IP address: four parts of one byte each.
 
     >>> _is_host("192.168.100.200"), _is_host("192.168.100.300")
     (True, False)
@@ -59,7 +59,7 @@ def _is_host(number: str) -> bool:
 
 
 def _digit(character: str) -> str:
-    """Return a digit of any script, or a full-width mark, in ASCII; other characters as they are."""
+    """Convert a digit of any script, or a full-width mark, to ASCII. Other characters stay."""
     value = unicodedata.digit(character, None) if character.isdecimal() else None
     if value is not None:
         return str(value)
@@ -67,12 +67,13 @@ def _digit(character: str) -> str:
 
 
 def _chinese(word: str) -> int | None:
-    """Return the value of Chinese numerals such as 三百零五 and 二〇〇八; None if it is not a number, such as 万一.
+    """Return the value of Chinese numerals such as 三百零五 and 二〇〇八, or None for other words, such as 万一.
 
     >>> [_chinese(word) for word in ("二〇〇八", "十二", "三百零五", "两万五千", "一亿零三万", "万一", "百万")]
     [2008, 12, 305, 25000, 100030000, None, None]
 
-    A last digit after a unit counts the next lower unit. Two neighbouring digits mean "two or three", not a number.
+    A digit after the last unit counts the next lower unit. Two neighbouring digits mean "two or three", so they are not
+    a number.
 
     >>> [_chinese(word) for word in ("三百五", "一万五", "一万零五", "两三", "三四", "九八")]
     [350, 15000, 10005, None, None, 98]
@@ -105,7 +106,7 @@ def _chinese(word: str) -> int | None:
 
 
 def _digits(word: str) -> int | None:
-    """Return the value of plain Chinese digits; None for one digit, and for two that mean "one or the other"."""
+    """Return the value of plain Chinese digits, or None for a single digit and for two that mean "one or the other"."""
     values = [_VALUES[character] for character in word]
     either = len(values) == 2 and values[0] + 1 == values[1] and values[0] > 0
     if len(values) < 2 or either or not set(word).isdisjoint("两兩"):

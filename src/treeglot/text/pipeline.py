@@ -1,4 +1,4 @@
-"""Reads and writes the text of a model's two languages. A model's folder has these files:
+"""Reads and writes text in the two languages of a model. The model's folder contains these files:
 
 text.toml            tables source and target: language, tokeniser, case; numbers, if rules have variables for them
 source.segmenter     the learnt tokeniser, if there is one; likewise target.segmenter
@@ -25,33 +25,33 @@ TEXT_FILE = "text.toml"
 
 @dataclass(frozen=True)
 class SideTable(TextSettings):
-    """A table of `text.toml`: settings, and which of the files belong to it."""
+    """The table of one side in `text.toml`: its settings, and the names of its learnt parts."""
 
     learnt: tuple[str, ...] = option((), "what was learnt: segmenter, splitter, spacer, caser")
 
     def __post_init__(self) -> None:
-        """Refuse unknown parts."""
+        """Refuse names of unknown parts."""
         super().__post_init__()
         for name in self.learnt:
             if name not in PARTS:
                 raise UsageError(unknown("part", name, PARTS), ("learnt",))
 
     def load(self, folder: Path, side: str) -> TextSide:
-        """Return the side, with its learnt parts."""
+        """Load the side and its learnt parts."""
         settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(TextSettings)}
         return TextSide(TextSettings(**settings), Learnt.load(folder, side, self.learnt))
 
 
 @dataclass(frozen=True)
 class NumbersTable(Options):
-    """The table `numbers` of `text.toml`: rules have variables for numbers."""
+    """The table `numbers` of `text.toml`. If it exists, rules have variables for numbers."""
 
     words: tuple[str, ...] = option((), "numbers of the source language that are words all the same")
 
 
 @dataclass(frozen=True)
 class TextFile(Options):
-    """The content of `text.toml`."""
+    """The whole content of `text.toml`."""
 
     source: SideTable = required("the source language")
     target: SideTable = required("the target language")
@@ -60,14 +60,14 @@ class TextFile(Options):
 
 @dataclass(frozen=True)
 class TextPipeline:
-    """Reads and writes the text of a model."""
+    """Both languages of a model: converts source text to words, and target words to text."""
 
     source: TextSide
     target: TextSide
     numbers: NumberVariables | None = None  # None: numbers are words like others
 
     def write(self, directory: PathLike) -> None:
-        """Write the files into a folder, `text.toml` last."""
+        """Write the files of the pipeline into a folder. `text.toml` comes last."""
         folder = Path(directory)
         lines: list[str] = []
         for name, side in (("source", self.source), ("target", self.target)):
@@ -81,7 +81,7 @@ class TextPipeline:
 
     @staticmethod
     def load(directory: PathLike) -> TextPipeline:
-        """Load the pipeline of a folder."""
+        """Load the pipeline from a folder."""
         folder = Path(directory)
         file = load_options(TextFile, folder / TEXT_FILE)
         source, target = file.source.load(folder, "source"), file.target.load(folder, "target")

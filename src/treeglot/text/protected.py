@@ -1,4 +1,4 @@
-"""Text with parts that stay unchanged: names of files, code, addresses of pages."""
+"""Text in which some parts stay unchanged, such as file names, code and web addresses."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ PLACEHOLDER = re.compile(
 
 @dataclass(frozen=True)
 class Protected:
-    """A text with protected spans. Each span is one word. The spans are sorted and disjoint.
+    """A text with protected spans. Each span becomes one word. The spans are sorted and do not overlap.
 
-    `given` contains the possible translations of each place, and the model chooses one. A place without translations
+    `given` contains possible translations for each span, and the model chooses one of them. A span without translations
     stays unchanged.
     """
 
@@ -83,7 +83,7 @@ def read_markup(line: str) -> Protected:
 
 
 def addresses(text: str) -> list[Place]:
-    """Return the spans of URLs and mail addresses.
+    """Return the spans of web addresses and mail addresses.
 
     >>> addresses("See https://a.org/b?c=1, or write to me@a.org.")
     [(4, 23), (37, 45)]
@@ -114,7 +114,7 @@ def split_protected(side: TextSide, given: Protected) -> list[Place]:
 
 
 def tokenise_protected(side: TextSide, sentences: Sequence[tuple[Protected, Place]], threads: int = 1) -> list[Tokens]:
-    """Tokenise sentences of a text. A protected part is one word."""
+    """Split sentences of a text into words. Each protected part is one word."""
     pieces: list[str] = []
     cuts: list[list[tuple[Place, bool]]] = []  # by sentence: places in the text, and whether they stay
     for given, (begin, end) in sentences:

@@ -1,4 +1,4 @@
-"""Splits a text into sentences."""
+"""Splits a text into sentences, with the rules of its language."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AT_ONCE = 10_000  # characters, or more for longer sentences: many quotes that d
 
 
 def split_sentences(text: str, language: Language) -> list[tuple[int, int]]:
-    """Find where sentences begin and end, without the spaces around them. A sentence never continues over a line end.
+    """Return where sentences begin and end, without the spaces around them. Each line end also ends a sentence.
 
     >>> split_sentences("One. Two?\\n\\nThree", Language("en"))
     [(0, 4), (5, 9), (11, 16)]

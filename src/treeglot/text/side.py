@@ -42,7 +42,7 @@ class TextSettings(Options):
 
 @dataclass(frozen=True)
 class Learnt:
-    """The learnt parts. None means that rules are used."""
+    """The learnt parts of a side. If a part is None, rules replace it."""
 
     segmenter: Segmenter | None = None  # words
     splitter: WordSplitter | None = None  # words that are several, if the language has no blanks
@@ -51,7 +51,7 @@ class Learnt:
     unaligned: int = 0  # sentences that the segmenter learnt nothing from: their words have other characters
 
     def write(self, folder: Path, side: str) -> tuple[str, ...]:
-        """Write `source.segmenter`, `source.spacer` and `source.caser`, and return the names of the written files."""
+        """Write the learnt parts, such as `source.segmenter`, and return the names of the written files."""
         parts = {name: part for name in PARTS if (part := getattr(self, name)) is not None}
         for name, part in parts.items():
             part.write(os.fspath(folder / f"{side}.{name}"))
@@ -59,7 +59,7 @@ class Learnt:
 
     @staticmethod
     def load(folder: Path, side: str, names: Iterable[str]) -> Learnt:
-        """Load the learnt parts with these names."""
+        """Load the learnt parts that have these names."""
         return Learnt(**{name: PARTS[name].open(os.fspath(folder / f"{side}.{name}")) for name in names})
 
 
@@ -82,7 +82,7 @@ class TextSide:
 
     @property
     def language(self) -> Language:
-        """The language."""
+        """The language of this side."""
         return find_language(self.settings.language)
 
     def split(self, text: str) -> list[tuple[int, int]]:
@@ -96,7 +96,7 @@ class TextSide:
         return split_sentences(text, self.language)
 
     def tokenise(self, texts: Sequence[str], threads: int = 1) -> list[Tokens]:
-        """Return the words of sentences, with their case and their places."""
+        """Return the words of sentences in their original case, and their places in the text."""
         texts = list(texts)
         if not texts:
             return []
@@ -134,8 +134,9 @@ class TextSide:
         return untokenise(sentences, self.language, threads)
 
     def agreement(self, lines: Sequence[str], texts: Sequence[str] | None = None, threads: int = 1) -> float:
-        """Measure the agreement with another tokenisation of sentences, such as a treebank: the F1 of words, in
-        percent.
+        """Compare the tokeniser with another tokenisation, such as that of a treebank.
+
+        The result is the F1 of words, in percent.
 
         Blanks separate the words of `lines`. Without `texts`, rules create the raw sentences.
 
@@ -152,10 +153,10 @@ class TextSide:
     def learn(
         settings: TextSettings, texts: Iterable[str] | None = None, words: Iterable[str] | None = None, threads: int = 1
     ) -> TextSide:
-        """Learn from raw sentences, from tokenised sentences (separated by blanks), or from both, line by line.
+        """Learn from raw sentences, from sentences in words (separated by blanks), or from both side by side.
 
-        The tokeniser `learnt` is learnt from `words`. Without `texts`, rules create the raw sentences of the words.
-        Spacing and case are learnt from the raw sentences, and case from the words if they have any.
+        The tokeniser `learnt` needs `words`. Without `texts`, rules create raw sentences from the words. Spacing and
+        case are learnt from the raw sentences.
         """
         language = find_language(settings.language)
         raw = None if texts is None else list(texts)
@@ -175,8 +176,9 @@ class TextSide:
         return side.with_output(sentences)
 
     def with_splitter(self, sentences: list[Tokens]) -> tuple[TextSide, list[Tokens]]:
-        """Learn from sentences where to split ICU's words, for languages without blanks. Also return the split
-        sentences.
+        """Learn where to split ICU's words, for languages without blanks.
+
+        Also return the split sentences.
 
         >>> side = TextSide(TextSettings("zh"))
         >>> texts = ["我的狗。", "我看见狗。", "她的猫。", "猫看见我。", "他在家。", "家在这里。"] * 3
@@ -192,7 +194,10 @@ class TextSide:
         return TextSide(self.settings, replace(self.learnt, splitter=splitter)), splitter.apply(sentences)
 
     def with_output(self, sentences: Sequence[Tokens]) -> TextSide:
-        """Return this side with spacing and case learnt from sentences that it has tokenised."""
+        """Return this side with learnt spacing and case.
+
+        They are learnt from sentences that this side has tokenised.
+        """
         some = sentences[:MOST_SENTENCES]
         cased = [tokens.words for tokens in some]
         caser = train_caser(cased, self.language) if self.settings.case == "lower" else None
@@ -200,7 +205,7 @@ class TextSide:
 
 
 def _capital(words: Sequence[str], language: Language) -> list[str]:
-    """Give the first word that has letters a capital."""
+    """Capitalise the first word that has letters."""
     out = list(words)
     for place, word in enumerate(out):
         if word[:1].isalpha():
@@ -212,7 +217,7 @@ def _capital(words: Sequence[str], language: Language) -> list[str]:
 
 
 def _places(words: Sequence[str]) -> set[tuple[int, int]]:
-    """Return where words begin and end in the text without blanks."""
+    """Return where each word begins and ends, counting characters without blanks."""
     ends = list(accumulate(map(len, words)))
     return {(end - len(word), end) for word, end in zip(words, ends, strict=True)}
 

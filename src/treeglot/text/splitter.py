@@ -1,8 +1,9 @@
-"""Splits words of languages without blanks where the corpus shows that they are two: 我的 is 我 and 的.
+"""Splits words of languages without blanks, if the corpus shows that they are several words: 我的 is 我 and 的.
 
-A dictionary joins words that often occur together. Rules learn more from the parts: the rules for `我` also serve
-`我的`. A word is split if its parts occur together hardly more often than by chance, or if it occurs only once. The
-parts must be words of the corpus. New words of an input are split in the same way, so fewer are unknown.
+A dictionary joins words that often occur together. Rules learn more from the parts, because the rules for `我` can then
+also translate `我的`. A word is split if its parts occur together hardly more often than by chance, or if it occurs
+only once. The parts must be words of the corpus. New words of an input are split in the same way, so fewer of them are
+unknown.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _SPLIT = re.compile(
 
 @dataclass(frozen=True)
 class WordSplitter:
-    """The words of a corpus with their counts.
+    """The words of a corpus with their counts, and how they are split.
 
     >>> words = ["我的", "狗", "我", "猫", "的", "狗", "大象", "大象"] * 3 + ["狗猫"]
     >>> splitter = WordSplitter.learn([words])
@@ -46,7 +47,7 @@ class WordSplitter:
 
     @staticmethod
     def learn(sentences: Iterable[Sequence[str]], keep: Iterable[str] = ()) -> WordSplitter:
-        """Learn which words of a corpus stay whole. The words of `keep` always do."""
+        """Learn which words of a corpus stay whole. The words of `keep` always stay whole."""
         all_counts = Counter(word for words in sentences for word in words)
         total = sum(all_counts.values())
         counts = {word: count for word, count in all_counts.items() if _SPLIT.fullmatch(word)}
@@ -76,7 +77,7 @@ class WordSplitter:
         return WordSplitter(dict(sorted(out.items())))
 
     def split(self, word: str) -> tuple[str, ...]:
-        """Split a word of the tokeniser. Returns the word itself if it stays whole."""
+        """Split a word into its parts. A word that stays whole is its only part."""
         found = self._found.get(word)
         if found is None:
             known = word in self.counts or not _SPLIT.fullmatch(word)
@@ -108,7 +109,7 @@ class WordSplitter:
         return Tokens(sentence.text, out, spans)
 
     def _path(self, word: str) -> tuple[str, ...]:
-        """Return the most likely words that make up the word. Empty if there are none."""
+        """Return the most likely parts of a word, or nothing if it cannot be split."""
         if len(word) > LONGEST:
             return ()
         best: list[tuple[float, int] | None] = [(0.0, 0)]  # by end: score, and where the last word begins
@@ -130,13 +131,13 @@ class WordSplitter:
         return tuple(reversed(out))
 
     def write(self, path: str) -> None:
-        """Write lines WORD COUNT."""
+        """Write the counts as lines of WORD COUNT."""
         with write_binary(path) as stream:
             stream.write("".join(f"{word} {count}\n" for word, count in self.counts.items()).encode())
 
     @staticmethod
     def open(path: str) -> WordSplitter:
-        """Read the file of `write`."""
+        """Read a file that `write` has written."""
         counts: dict[str, int] = {}
         for number, line in enumerate(read_lines(path), 1):
             word, blank, count = line.partition(" ")
@@ -147,6 +148,6 @@ class WordSplitter:
 
 
 def _parts(word: str) -> set[str]:
-    """Return all parts of a word, and itself."""
+    """Return all substrings of a word, including the word itself."""
     size = len(word)
     return {word[i:j] for i in range(size) for j in range(i + 1, min(size, i + LONGEST) + 1)}

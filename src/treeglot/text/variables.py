@@ -1,7 +1,7 @@
-"""Treats rare numbers as variables of rules: ⟨1⟩, ⟨2⟩ … in the model's words, and numbers again in its output.
+"""Replaces rare numbers by the variables ⟨1⟩, ⟨2⟩ … in the model's words, and restores the numbers in its output.
 
-A sentence pair teaches a variable if both sides have the number. Frequent numbers of a corpus stay words, so that their
-own rules apply. Any other number of an input is a variable.
+A sentence pair teaches a variable if the number is on both sides. Numbers that are frequent in the corpus stay words,
+so that their own rules apply. In an input, all other numbers become variables.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _PLACES = {variable: place for place, variable in enumerate(VARIABLES)}
 
 
 def number_value(word: str, language: Language) -> str:
-    """Return the value of a number with at least two digits, for comparison. Other words have an empty value.
+    """Return the value of a number of at least two digits, for comparisons. The result is empty for other words.
 
-    Times, dates and similar words are their own values.
+    The value of a time or a date is the word itself.
 
     >>> german = Language("de", decimal=",", group=".")
     >>> [number_value(word, german) for word in ("1.234,5", "7", "14:30", "A4")]
@@ -41,7 +41,7 @@ def number_value(word: str, language: Language) -> str:
 
 @dataclass(frozen=True)
 class NumberVariables:
-    """Both languages, and the source numbers that stay words."""
+    """The languages of both sides, and the source numbers that stay words."""
 
     source: Language
     target: Language
@@ -55,7 +55,7 @@ class NumberVariables:
         return NumberVariables(source, target, kept)
 
     def values(self, words: Sequence[str]) -> dict[str, int]:
-        """Return the variables of a source sentence by value, in order, up to the maximum."""
+        """Assign variables to the numbers of a source sentence, in order, up to the maximum. Return them by value."""
         out: dict[str, int] = {}
         for word in words:
             value = "" if word in self.words else number_value(word, self.source)
@@ -64,14 +64,14 @@ class NumberVariables:
         return out
 
     def fold(self, words: Sequence[str], values: Mapping[str, int], language: Language) -> list[str]:
-        """Replace these values by variables in words of either language."""
+        """Replace numbers with these values by their variables, in words of either language."""
         if not values:
             return list(words)
         places = (values.get(number_value(word, language)) for word in words)
         return [word if place is None else VARIABLES[place] for word, place in zip(words, places, strict=True)]
 
     def fold_source(self, words: Sequence[str]) -> list[str]:
-        """Replace numbers by variables in a sentence to translate."""
+        """Replace the numbers of a sentence to translate by variables."""
         return self.fold(words, self.values(words), self.source)
 
     def fold_pair(self, source: Sequence[str], target: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -85,9 +85,9 @@ class NumberVariables:
         return self.fold(source, both, self.source), self.fold(target, both, self.target)
 
     def unfold(self, words: Sequence[str], source: Sequence[str]) -> list[str]:
-        """Return an output with its variables replaced by numbers in the form of the target language.
+        """Replace the variables of an output by numbers in the form of the target language.
 
-        Rules from elsewhere can have more variables than the sentence has numbers. Then the last number or a mark is
+        If rules of other origin produce more variables than the sentence has numbers, the last number or a mark is
         used.
         """
         if not any(word in _PLACES for word in words):
@@ -103,7 +103,9 @@ class NumberVariables:
 
 
 def link_variables(source: Sequence[str], target: Sequence[str], links: Alignment) -> Alignment:
-    """Link variables only to equal variables. Then no rule can produce a variable that its source side lacks.
+    """Let variables have links only to equal variables.
+
+    Then every variable of a rule's target side is on its source side.
 
     >>> str(link_variables(["im", "Jahr", "⟨1⟩"], ["in", "⟨1⟩"], Alignment.parse("0-0 1-1 2-0")))
     '0-0 2-1'

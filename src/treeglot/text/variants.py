@@ -1,4 +1,4 @@
-"""Lattices of sentences whose unknown words have variants: other case, parts of a compound, or joined words.
+"""Creates lattices of sentences, in which unknown words have variants: another case, parts, or joined words.
 
 Words that the model knows stay unchanged. An unknown word keeps its own arc in addition to those of its variants.
 """
@@ -16,7 +16,7 @@ Known = Callable[[str], bool]
 
 @dataclass(frozen=True)
 class VariantOptions(Options):
-    """Options that select the variants of unknown words."""
+    """Options that select which variants unknown words get."""
 
     case: bool = option(True, "small letters, a capital first, or capitals alone")
     split: bool = option(True, "known words that make up an unknown one")
@@ -29,7 +29,7 @@ class VariantOptions(Options):
 
 
 def word_lattice(words: Sequence[str], known: Known, options: VariantOptions = VariantOptions()) -> Lattice:
-    """Return the lattice of a sentence. A sentence without unknown words has one path.
+    """Return the lattice of a sentence. If all words are known, it has only one path.
 
     >>> model = {"das", "Haus", "Tür", "ist", "zu"}
     >>> lattice = word_lattice("Das Haustür ist zu".split(), model.__contains__)
@@ -69,18 +69,18 @@ def _variants(word: str, known: Known, options: VariantOptions) -> Iterator[tupl
 
 
 def _forms(word: str) -> list[str]:
-    """Return the word in other case."""
+    """Return forms of a word in other case."""
     forms = dict.fromkeys((word.lower(), word[:1].upper() + word[1:].lower(), word.upper()))
     return [form for form in forms if form != word]
 
 
 def _known_forms(word: str, known: Known, options: VariantOptions) -> list[str]:
-    """Return the word if it is known, else its known forms in other case."""
+    """Return the word if the model knows it, and otherwise its forms that the model knows."""
     return [word] if known(word) else [form for form in _forms(word) if options.case and known(form)]
 
 
 def _splits(word: str, known: Known, options: VariantOptions) -> list[tuple[str, ...]]:
-    """Split a word into known parts. Splits with the fewest parts come first, then those with a longer first part."""
+    """Split a word into known parts. Splits with few parts come first; among them, those with a long first part."""
     fillers = ("", *options.fillers.split())
     forms: dict[str, list[str]] = {}
 
@@ -90,7 +90,7 @@ def _splits(word: str, known: Known, options: VariantOptions) -> list[tuple[str,
         return forms[part]
 
     def of(rest: str, parts: int) -> Iterator[tuple[str, ...]]:
-        """Yield the ways to split the rest into this number of parts."""
+        """Yield the ways to split the rest of the word into this number of parts."""
         if parts == 1:
             if len(rest) >= options.least:
                 yield from ((form,) for form in first_form(rest))

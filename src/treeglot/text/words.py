@@ -1,4 +1,4 @@
-"""Tokenisers: ICU with rules for languages, one that is learnt from a corpus, and those of other packages.
+"""Tokenisers: ICU with rules for languages, a tokeniser that is learnt from a corpus, and those of other packages.
 
     icu        ICU's words; marks, clitics and elisions are words of their own (the default)
     learnt     what a corpus has: a tagger of characters, trained on raw sentences and their words
@@ -51,7 +51,7 @@ WHOLE = re.compile(
 
 
 def broken(texts: Sequence[str], language: Language) -> tuple[str, npt.NDArray[np.int32]]:
-    """Return sentences as lines of one text, and ICU's boundaries in it.
+    """Join sentences to one text with a line for each. Return it with the boundaries that ICU finds.
 
     Line ends become blanks, and surrogates become U+FFFD. Each text keeps its length.
     """
@@ -81,7 +81,7 @@ def without_surrogates(text: str) -> str:
 
 
 def tokenise_icu(texts: Sequence[str], language: Language, threads: int = 1) -> list[Tokens]:
-    """Return the words of sentences, by ICU and the rules of the language."""
+    """Split sentences into words with ICU and the rules of the language."""
     if not texts:
         return []
     text, ends = broken(texts, language)
@@ -90,7 +90,7 @@ def tokenise_icu(texts: Sequence[str], language: Language, threads: int = 1) -> 
 
 
 def normalised(sentences: list[Tokens], text: str) -> list[Tokens]:
-    """Normalise words to Unicode's NFC, and remove invisible characters. Spans refer to the original text."""
+    """Convert words to Unicode's form NFC, and remove invisible characters. Spans refer to the original text."""
     if unicodedata.is_normalized("NFC", text) and not HIDDEN.search(text):
         return sentences
     out = []
@@ -102,13 +102,13 @@ def normalised(sentences: list[Tokens], text: str) -> list[Tokens]:
 
 
 def tokenise_with(adapter: str, texts: Sequence[str]) -> list[Tokens]:
-    """Return the words of sentences by another package's tokeniser. Protected parts are not passed to it."""
+    """Split sentences into words with another package's tokeniser. Protected parts are not passed to it."""
     words_of = _adapter(adapter)
     return [_placed(text, words_of) for text in texts]
 
 
 def _placed(given: str, words_of: Callable[[str], Iterable[str]]) -> Tokens:
-    """Place words in a text, in form NFC. Characters that the tokeniser dropped or changed come from the text."""
+    """Find the words of a tokeniser in a text. Characters that the tokeniser dropped or changed come from the text."""
     given = without_surrogates(given)
     text, begins = _composed(given)
     found: list[str] = []
@@ -142,7 +142,7 @@ def _placed(given: str, words_of: Callable[[str], Iterable[str]]) -> Tokens:
 
 
 def _composed(text: str) -> tuple[str, list[int]]:
-    """Return a text in form NFC, and the place of each of its characters in the original text; the end comes last."""
+    """Convert a text to NFC. Also return the original place of each character, and of the end."""
     if unicodedata.is_normalized("NFC", text):
         return text, list(range(len(text) + 1))
     out: list[str] = []

@@ -1,4 +1,4 @@
-"""Tuners that find a model's weights: MERT, MIRA and PRO."""
+"""Tunes the weights of models, with MERT, MIRA or PRO."""
 
 from treeglot.tune import mert, mira, pro  # noqa: F401  (they register themselves)
 from treeglot.tune.loop import LoopOptions, tune_weights

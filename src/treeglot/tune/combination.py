@@ -1,8 +1,9 @@
-"""Combines the k-best lists of several systems. The output is the text that they agree on most.
+"""Combines the k-best lists of several systems: chooses the text that they agree on most.
 
-Any system with k-best lists can take part, Moses and cdec, too. Scores of different models have different scales, so
-each system's lists are rescaled. Features measure what a text has in common with the lists. Scorers add others: any
-model that scores a translation of a sentence. The weights are those of the linear gain, or are tuned.
+Every system with k-best lists can take part, also Moses and cdec. Scores of different models have different scales, so
+each system's lists are rescaled. Features measure how much a text has in common with the lists. Scorers add further
+features: they can be any model that scores a translation of a sentence. The weights are those of the linear gain, or
+are tuned.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ RANGE = 10.0  # log-probability between the best and the last of a list, in the 
 
 
 def read_lists(path: PathLike, size: int) -> Lists:
-    """Return the first `size` entries of each sentence, by sentence. Missing sentences have no entries."""
+    """Read a k-best list. Return the first `size` entries of each sentence; sentences without entries get none."""
     lists: Lists = []
     for number, entry in enumerate(read_kbest(path), 1):
         if entry.score is None:
@@ -56,7 +57,7 @@ def lists_of(found: KBest) -> Lists:
 
 
 def scaled(lists: Lists) -> Lists:
-    """Return scores scaled so that their mean range is `RANGE`.
+    """Rescale scores so that their range is `RANGE` on average.
 
     >>> scaled([[("a", 0.0), ("b", -1.0)], [("c", 7.0), ("d", 4.0)]])
     [[('a', 0.0), ('b', -5.0)], [('c', 35.0), ('d', 20.0)]]
@@ -74,7 +75,7 @@ def feature_names(systems: Iterable[str], scorers: Iterable[str] = ()) -> list[s
 
 
 class Combination:
-    """The texts of all systems for the same sentences, with features that say how much the systems agree on them.
+    """The texts of all systems for the same sentences. Features measure how much the systems agree on each text.
 
     `best` chooses a text for each sentence. `candidates` are further texts that can be chosen, but do not vote.
     `scorers` score each text as a translation of its sentence in `sources`. Their weights are 0 until they are tuned.
@@ -108,7 +109,7 @@ class Combination:
         self.scored = self._scored(sources, scorers or {})
 
     def _scored(self, sources: Sequence[str], scorers: Mapping[str, Scorer]) -> list[npt.NDArray[np.float64]]:
-        """Return the scorers' values for the texts of each sentence, row by row. All texts are scored at once."""
+        """Return the scorers' values for the texts of each sentence. All texts are scored at once."""
         if not scorers:
             return [np.zeros((len(one.texts), 0)) for one in self.found]
         if len(sources) != len(self.found):
@@ -124,7 +125,7 @@ class Combination:
 
     @property
     def features(self) -> list[str]:
-        """The names of the features.
+        """The names of the features that describe each text.
 
         - `words`: the number of words.
         - `ngram_1` …: the n-grams' probabilities, averaged over all systems.
@@ -141,7 +142,7 @@ class Combination:
         return np.column_stack([found.words, means, each, found.own, self.scored[sentence]])
 
     def hopes(self) -> Hopes:
-        """Describe what to search for in a system's search forests: the texts with the highest gain, at any score."""
+        """Describe what a search in the systems' forests should find: texts with a high gain, whatever their scores."""
         options = self.options
         shares = [
             [(text, float(share)) for text, share in zip(found.texts, found.own.mean(axis=1), strict=True) if share > 0]
@@ -151,7 +152,7 @@ class Combination:
         return Hopes(options.found, 0.0, *gains, False, shares, margin=options.margin, fears=False)
 
     def candidates(self, found: Iterable[KBest]) -> list[list[str]]:
-        """Return the texts that searches for `hopes` found, by sentence, each once."""
+        """Return the texts that searches for `hopes` found, without duplicates, by sentence."""
         out: list[dict[str, None]] = [{} for _ in self.found]
         for each in found:
             for sentence, text in zip(each.sentences().tolist(), each.texts, strict=True):
@@ -159,7 +160,7 @@ class Combination:
         return [list(texts) for texts in out]
 
     def kbest(self) -> KBest:
-        """Return the texts with their features, as a k-best list."""
+        """Return all texts with their features, as a k-best list."""
         names, texts = self.features, [text for found in self.found for text in found.texts]
         first = np.cumsum([0, *(len(found.texts) for found in self.found)], dtype=np.uint32)
         values = np.concatenate([np.zeros((0, len(names))), *map(self.rows, range(len(self)))]).astype(np.float32)
@@ -168,7 +169,7 @@ class Combination:
         return KBest(names, first, texts, ends, features, values.ravel())
 
     def start(self) -> dict[str, float]:
-        """Return the initial weights: those of the linear gain, equal for all systems."""
+        """Return the initial weights, which are those of the linear gain with equal weight for all systems."""
         return {"words": -1.0} | {f"ngram_{n + 1}": w for n, w in enumerate(self.options.ngram_weights())}
 
     def best(self, weights: Mapping[str, float] | None = None) -> list[str]:
@@ -181,6 +182,6 @@ class Combination:
     def tuned(
         self, references: Sequence[Sequence[str]], metric: Bleu | None = None, method: str = "mira", seed: int = 1
     ) -> dict[str, float]:
-        """Tune the weights on these references."""
+        """Tune the weights on these references, and return them."""
         pool = Pool((metric or Bleu()).prepare(references)).merged(self.kbest())
         return METHODS.make(method, {}).update(pool, self.start(), seed=seed).weights

@@ -13,9 +13,10 @@ from treeglot.tune.kbest import KBest
 
 
 class DecoderTranslator:
-    """Translates with the tables and the search of a translator, and with any weights.
+    """A system for the tuning loop: it translates with the tables and the search of a translator, and with any weights.
 
-    `distinct` lists have each text once, with its best derivation. Otherwise most entries of a list have the same text.
+    With `distinct`, lists contain each text once, with its best derivation. Otherwise, most entries of a list have the
+    same text.
     """
 
     def __init__(
@@ -27,8 +28,9 @@ class DecoderTranslator:
         threads: int = 1,
         refused: Callable[[int, str], None] = lambda line, problem: None,
     ) -> None:
-        """Create a translator. `signature` identifies the model, and `refused` is told of untranslatable lines and the
-        reasons.
+        """Create a system. `signature` identifies its model.
+
+        `refused` is called with each line that cannot be translated, and the reason.
         """
         self.translator = translator
         self.signature = f"{signature}, {translator.options}, distinct={distinct}"
@@ -37,7 +39,10 @@ class DecoderTranslator:
         self.refused = refused
 
     def translate(self, sources: Sequence[Source], weights: Weights, kbest: int, hopes: Hopes | None = None) -> KBest:
-        """Return the best translations of each source, with their features. Requested hopes and fears follow."""
+        """Return the best translations of each source with their features.
+
+        Requested hopes and fears come after them.
+        """
         decoder = self.translator.with_weights(weights).core
         names, first, texts, first_feature, features, values, scores, problems = _core.decode_kbest(
             decoder, list(sources), kbest, self.distinct, self.threads, hopes.references if hopes else [], hopes

@@ -1,4 +1,4 @@
-"""Decodes for tuning in shards, on the machines of an engine."""
+"""Decodes for the tuning loop in shards, on the machines of an engine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SENTENCES = 100  # of a shard
 
 @dataclass(frozen=True)
 class DecodeShard:
-    """Decodes the sources of a shard, each with the references of its hopes."""
+    """Decodes the sources of a shard. Each source comes with the references for its hopes."""
 
     translator: Callable[[], Translator] = field(repr=False)  # the signature says which
     signature: str
@@ -32,7 +32,7 @@ class DecodeShard:
     hopes: Hopes | None  # without references
 
     def open(self) -> Translator:
-        """Return the translator."""
+        """Open the translator that all shards use."""
         return self.translator()
 
     def run(
@@ -43,7 +43,7 @@ class DecodeShard:
         threads: int,
         part: Path,
     ) -> dict[str, Any]:
-        """Write the k-best lists, and return the refused sources with the reasons."""
+        """Decode the sources of a shard and write the k-best lists. Return the refused sources with the reasons."""
         refused: list[tuple[int, str]] = []
         decoder = DecoderTranslator(
             opened,
@@ -59,11 +59,11 @@ class DecodeShard:
 
 @dataclass(frozen=True)
 class RemoteTranslator:
-    """A translator for the tuning loop that decodes on other machines.
+    """A system for the tuning loop that decodes on other machines.
 
     `open` opens the translator on any machine. `like` is the same translator on this machine, and provides the
-    signature, threads and options. Parts are stored beside `folder` until all exist. If the signature does not identify
-    the translator, `opening` does.
+    signature, threads and options. Parts are stored beside `folder` until all of them exist. If the signature does not
+    identify the translator, `opening` must identify it.
     """
 
     open: Callable[[], Translator]
@@ -75,11 +75,17 @@ class RemoteTranslator:
 
     @property
     def signature(self) -> str:
-        """The signature of the translator. Machines do not change the result."""
+        """The signature of the translator.
+
+        It does not depend on the machines, because they do not change the result.
+        """
         return self.like.signature
 
     def translate(self, sources: Sequence[Source], weights: Weights, kbest: int, hopes: Hopes | None = None) -> KBest:
-        """Return the best translations of each source, with their features. Requested hopes and fears follow."""
+        """Return the best translations of each source with their features.
+
+        Requested hopes and fears come after them.
+        """
         shares: Sequence[Sequence[Share]] = hopes.references if hopes else [()] * len(sources)
         alone = hopes and dataclasses.replace(hopes, references=())
         job = DecodeShard(self.open, self.signature, dict(weights), kbest, self.like.distinct, alone)

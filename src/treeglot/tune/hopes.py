@@ -1,4 +1,4 @@
-"""Hopes and fears of a search: high-scoring translations with a large or small gain (Chiang, Knight and Wang 2009).
+"""Finds hopes and fears in a search: high-scoring translations with a large or small gain (Chiang et al. 2009).
 
 A k-best list contains the model's favourites. Better translations are often further down, so they are searched for in
 the hypergraph of the search. There, the gain must be a sum over words and n-grams. So BLEU is approximated by a linear
@@ -36,9 +36,10 @@ class Hopes:
 
 
 def linear_gains(metric: Bleu, rows: Statistics) -> tuple[float, tuple[float, ...]]:
-    """Return the gain in BLEU of one more word and of one more matching n-gram of each order, in words of the corpus.
+    """Return the gain in BLEU for one more word, and for one more matching n-gram of each order.
 
-    The gains are the derivatives of BLEU times the references' length, at the output with these statistics.
+    Gains are derivatives of BLEU, at output with these statistics. They are multiplied by the references' length, so
+    their unit is a word of the corpus.
 
     >>> bleu = Bleu(order=2)
     >>> word, orders = linear_gains(bleu, bleu.statistics(["a b c d"], [["a b c e"]]))
@@ -57,7 +58,7 @@ def linear_gains(metric: Bleu, rows: Statistics) -> tuple[float, tuple[float, ..
 
 
 def hopes_for(metric: Metric, references: Sequence[Sequence[str]], rows: Statistics, size: int, scale: float) -> Hopes:
-    """Describe the goal of the next search, after output with these statistics. `references` are whole texts."""
+    """Describe what the next search should find, given output with these statistics. `references` are whole texts."""
     if not isinstance(metric, Bleu):
         raise UsageError(f"hopes are for BLEU; expected hopes = 0 with {metric.name}")
     per_word, by_order = linear_gains(metric, rows)

@@ -22,10 +22,11 @@ KIND, VERSION = "kbest", 1
 
 @dataclass(frozen=True, eq=False)
 class KBest:
-    """The best translations of every sentence, best first.
+    """The best translations of every sentence, with the best first.
 
-    Those of sentence `i` are `first[i]:first[i + 1]`; the features of hypothesis `h`, those that are not 0, are
-    `features[first_feature[h]:first_feature[h + 1]]`, numbers into `names`, with their `values`.
+    Sentence `i` has the hypotheses `first[i]:first[i + 1]`. Hypothesis `h` has the features
+    `features[first_feature[h]:first_feature[h + 1]]`, which are numbers into `names`, with their `values`. Features
+    that are 0 are left out.
     """
 
     names: Sequence[str]
@@ -71,7 +72,7 @@ class KBest:
 
     @staticmethod
     def joined(lists: Sequence[KBest]) -> KBest:
-        """Join lists of different sentences into one. Scores are left out.
+        """Join the lists of different sentences into one. The result has no scores.
 
         >>> one, two = KBest.of([[("a", {"lm": -1.0})]]), KBest.of([[], [("b", {"words": 1.0, "lm": -2.0})]])
         >>> both = KBest.joined([one, two])
@@ -98,8 +99,8 @@ class KBest:
     def read(path: PathLike, sentences: int, *, missing: bool = False) -> KBest:
         """Read a k-best list with this number of sentences (the format of `treeglot.decode.kbest.read_kbest`).
 
-        Sentences count from 0 and come in order. A sentence without hypotheses is an error. With `missing` it gets the
-        empty translation, for empty lines of the input.
+        Sentences count from 0 and come in order. If a sentence has no hypotheses, this is an error. With `missing`, it
+        gets the empty translation instead, as for empty lines of the input.
 
         >>> import tempfile, pathlib
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "dev.kbest"
@@ -156,7 +157,7 @@ class KBest:
             raise ValueError(f"{place} has feature {name} = {self.values[entry]}; expected a finite number")
 
     def save(self, path: PathLike) -> None:
-        """Write a binary file for programs. It is renamed when it is complete."""
+        """Write a binary file, which appears when it is complete."""
         self.check()
         for what, lines in (("translation", self.texts), ("name", self.names)):
             for line in lines:
@@ -174,7 +175,7 @@ class KBest:
 
     @staticmethod
     def load(path: PathLike) -> KBest:
-        """Read a file of `save`. A damaged file raises `FormatError`."""
+        """Read a file that `save` has written. A damaged file raises `FormatError`."""
         content = _core.read_sections(os.fspath(path), KIND, VERSION)
         try:
             first = np.frombuffer(content["first"], dtype=np.uint32)
@@ -204,12 +205,12 @@ class KBest:
 
 
 def _divides(offsets: npt.NDArray[np.unsignedinteger[Any]], size: int) -> bool:
-    """Return whether offsets rise from 0 to the size."""
+    """Return whether offsets begin at 0, never fall, and end at the size."""
     rises = bool((offsets[1:] >= offsets[:-1]).all())
     return len(offsets) > 0 and rises and int(offsets[0]) == 0 and int(offsets[-1]) == size
 
 
 def sizes_of(offsets: npt.NDArray[np.unsignedinteger[Any]]) -> npt.NDArray[np.int64]:
-    """Return the distances between offsets."""
+    """Return the differences between neighbouring offsets."""
     numbers = offsets.astype(np.int64)
     return numbers[1:] - numbers[:-1]

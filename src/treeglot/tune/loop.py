@@ -1,4 +1,4 @@
-"""Tuning: decode, add to the pool, update the weights, and repeat.
+"""Runs the tuning loop: decode, add to the pool, update the weights, and repeat.
 
 The state is on disk. After every decoding and every update, a complete file appears under its name. A killed run
 continues after the last of them, and ends with the same bytes as an undisturbed run. Nothing depends on the number of
@@ -37,17 +37,17 @@ OPTIONAL = {**UPDATED, "held_out": float, "mean_of": int}
 
 
 class Tunable(Protocol):
-    """The interface of systems that can be tuned: they translate with given weights."""
+    """The interface of systems that can be tuned. They translate with any weights."""
 
     @property
     def signature(self) -> str:
-        """A line that identifies the system. A run continues only with the same signature."""
+        """A line that identifies the system. A run can continue only with the same signature."""
         ...
 
     def translate(self, sources: Sequence[Source], weights: Weights, kbest: int, hopes: Hopes | None = None) -> KBest:
-        """Return the best translations of each source with their features, the same for any number of threads.
+        """Return the best translations of each source with their features. Threads do not change the result.
 
-        Results for `hopes` follow the best ones.
+        Results for `hopes` come after them.
         """
         ...
 
@@ -67,7 +67,7 @@ class LoopOptions(Options):
 
 @dataclass(frozen=True)
 class Tuned:
-    """The resulting weights of a run."""
+    """The weights that a run found, and how they were found."""
 
     weights: dict[str, float]
     score: float  # of the output with them
@@ -78,7 +78,7 @@ class Tuned:
 
     @property
     def origin(self) -> str:
-        """Where the weights come from."""
+        """Describes where the weights come from."""
         return f"mean of iterations 1 to {self.iteration}" if self.mean else f"iteration {self.iteration}"
 
 
@@ -98,9 +98,9 @@ def tune_weights(
     """Tune the weights of `translator` on `sources` and references. `folder` stores the state of the run.
 
     `folder` gets two files for each iteration: `01.kbest` with the new hypotheses and `01.weights` with the resulting
-    weights. `log.jsonl` has a line for each iteration, and `best.weights` appears at the end. A method that averages
-    also writes `mean.weights`, the mean of all updates. A folder of the same run is continued, and a folder of another
-    run is refused. `report` is told of each iteration, and of the mean.
+    weights. `log.jsonl` has a line for each iteration, and `best.weights` appears at the end. If the method averages,
+    `mean.weights` contains the mean of all updates. If the folder belongs to the same run, the run continues; the
+    folder of another run is refused. `report` is called after each iteration, and for the mean.
     """
     run = _Run(translator, sources, references, method, dict(start), Path(folder), metric, options, threads)
     run.open()
@@ -175,7 +175,7 @@ class _Run:
         return f"{type(self.method).__name__.lower()}, seed {self.options.seed}"
 
     def identity(self) -> dict[str, Any]:
-        """Return the settings that must not change when a run continues. Its length and threads may."""
+        """Return the settings that identify a run. Its number of iterations and of threads may change."""
         table = {
             "method": type(self.method).__name__.lower(),
             "metric": self.metric.name,
@@ -207,7 +207,7 @@ class _Run:
                 stream.write(json.dumps(identity, ensure_ascii=False, indent=2).encode() + b"\n")
 
     def hopes(self, kbest: KBest, pool: Pool, weights: dict[str, float]) -> Hopes | None:
-        """Return the hopes and fears to search for with new weights, if requested."""
+        """Return the hopes and fears that a search with new weights should find, if the options request them."""
         size = self.options.hopes
         if not size:
             return None
@@ -247,7 +247,7 @@ class _Run:
         return Tuned(found.weights, found.entry["score"], best, stop, [one.entry for one in iterations])
 
     def averaged(self, updates: Sequence[Weights]) -> _Iteration:
-        """Return the mean of all updates and its score. It is read from a file if there is one for the same updates."""
+        """Return the mean of all updates and its score. If a file contains both for the same updates, read it."""
         path = self.folder / "mean.weights"
         if not path.exists() or _read_entry(path).get("mean_of") != len(updates):
             weights = mean_weights(updates)
@@ -259,7 +259,7 @@ class _Run:
     def updated(
         self, number: int, pool: Pool, weights: dict[str, float], entry: Entry
     ) -> tuple[dict[str, float], Entry]:
-        """Return the weights of this iteration, and its log entry. They are read from a file if there is one."""
+        """Return the weights of this iteration and its log entry. If files contain them, read the files."""
         path = self.folder / f"{number:02}.weights"
         if not path.exists():
             seed = derived_seed(self.options.seed, number)
@@ -272,7 +272,7 @@ class _Run:
         return weights, entry
 
     def ends(self, before: Sequence[_Iteration], entry: Entry) -> str:
-        """Return the reason to end after this iteration, or an empty text if there is none."""
+        """Return the reason why the run ends after this iteration. The result is empty if it continues."""
         if before and entry["new"] == 0:
             return "no new hypotheses"
         if before and before[-1].entry["converged"]:
@@ -286,7 +286,7 @@ class _Run:
         return ""
 
     def rank(self, entry: Mapping[str, Any]) -> float:
-        """Return the score on all sentences, for which higher is better.
+        """Return the score of an iteration on all sentences. A higher value is better.
 
         The held-out part is too small to choose by. In both halves of a development set, it preferred the initial
         weights, although the updates gained 1 BLEU on the other half (bench/RESULTS.md).

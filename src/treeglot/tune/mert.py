@@ -1,4 +1,4 @@
-"""MERT (Och 2003): exact line searches on the corpus score, from many starts."""
+"""MERT (Och 2003): optimises the corpus score by exact line searches, from many starting points."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_FEATURES = 1000  # MERT is for a few dozen
 @METHODS("mert")
 @dataclass(frozen=True)
 class Mert(Options):
-    """Minimum error rate training."""
+    """Options of minimum error rate training."""
 
     restarts: int = option(20, "random starts, beside the weights as they are", least=0)
     directions: int = option(10, "random directions in every round, beside one for each feature", least=0)
@@ -31,7 +31,7 @@ class Mert(Options):
     rounds: int = option(20, "rounds from one start, at most", least=1)
 
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
-        """Climb from the given weights and from random ones, and return the best point. Ties go to the first.
+        """Climb from the given weights and from random ones, and return the best result. Ties go to the first.
 
         Features that are equal for all hypotheses keep their weights. The absolute values of the others keep their sum.
         """
@@ -49,7 +49,7 @@ class Mert(Options):
 
 @dataclass(frozen=True)
 class Climb:
-    """The result of the best climb."""
+    """The best point that a climb found, and its score."""
 
     weights: npt.NDArray[np.float64]
     score: float
@@ -58,7 +58,7 @@ class Climb:
 
 
 def _climb(pool: Pool, weights: npt.NDArray[np.float64], options: Mert, seed: int, threads: int) -> Climb:
-    """Return the best of the climbs from the weights as they are and from random ones."""
+    """Climb from the given weights and from random ones, and return the best climb."""
     spreads = pool.core.spreads()
     seeds = (derived_seed(seed, i) for i in range(1, options.restarts + 1))
     starts = [weights, *(random_start(spreads, weights, one) for one in seeds)]
@@ -77,7 +77,7 @@ def _climb(pool: Pool, weights: npt.NDArray[np.float64], options: Mert, seed: in
 def random_start(
     spreads: npt.NDArray[np.float64], weights: npt.NDArray[np.float64], seed: int
 ) -> npt.NDArray[np.float64]:
-    """Draw random weights, in units that make each feature vary by 1. Features that do not vary keep their `weights`.
+    """Draw random weights, scaled by how much each feature varies. Features that never vary keep their `weights`.
 
     >>> random_start(np.array([1.0, 0.0, 100.0]), np.array([0.5, 0.5, 0.5]), seed=1).round(4)
     array([-0.7313,  0.5   ,  0.0069])

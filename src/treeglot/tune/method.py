@@ -1,4 +1,4 @@
-"""The interface of tuning methods: pure functions from a pool, weights and a seed to new weights."""
+"""Defines the interface of tuning methods. They are pure functions from a pool, weights and a seed to new weights."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from treeglot.tune.pool import Pool
 
 @dataclass(frozen=True)
 class Update:
-    """New weights, and their effect on the pool that they come from."""
+    """New weights, and how well they score on the pool."""
 
     weights: dict[str, float]
     before: float  # the pool's corpus score with the weights as they were
@@ -30,21 +30,22 @@ class Update:
 
 
 class Method(Protocol):
-    """A tuning method with its options. The same pool, weights and seed give the same update, with any number of
-    threads.
+    """A tuning method and its options.
+
+    The same pool, weights and seed give the same update, with any number of threads.
     """
 
     @property
     def mean(self) -> bool:
-        """Whether a run returns the mean of all updates instead of the iteration that scored best."""
+        """Whether the result of a run is the mean of all updates, instead of the iteration that scored best."""
         ...
 
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
-        """Find better weights for the hypotheses in the pool."""
+        """Find weights that are better for the hypotheses in the pool."""
         ...
 
     def held_out(self, sentences: int) -> npt.NDArray[np.bool_]:
-        """Return the sentences that the method does not learn from. They decide when to stop."""
+        """Return the sentences that the method does not learn from. Their score decides when to stop."""
         ...
 
 
@@ -53,7 +54,7 @@ METHODS: Registry[Method] = Registry("tuning method")
 
 
 def derived_seed(*parts: int) -> int:
-    """Return a seed for a part of the work. It does not depend on the distribution of parts.
+    """Derive a seed for a part of the work. The seed does not depend on how the work is distributed.
 
     >>> derived_seed(1, 0) == derived_seed(1, 0) != derived_seed(1, 1)
     True
@@ -62,20 +63,20 @@ def derived_seed(*parts: int) -> int:
 
 
 def sentence_metric(metric: Metric, smooth: Smooth) -> Metric:
-    """Adapt `metric` to single sentences: BLEU is smoothed, and other metrics stay."""
+    """Adapt `metric` to single sentences: BLEU is smoothed, and other metrics stay unchanged."""
     return dataclasses.replace(metric, smooth=smooth) if isinstance(metric, Bleu) else metric
 
 
 def none_held_out(sentences: int) -> npt.NDArray[np.bool_]:
-    """Hold out no sentences."""
+    """Hold out no sentences, so that a method learns from all of them."""
     return np.zeros(sentences, dtype=np.bool_)
 
 
 def fitting_scale(pool: Pool, metric: Metric, weights: Weights) -> float:
-    """Return the factor that makes scores vary no more than gains.
+    """Return a factor for weights, by which scores vary no more than gains.
 
-    The scale of weights does not affect a search, but margins are compared with gains. If weights were too large,
-    learning would need many small steps. The scale is undone afterwards, because weights outside the pool keep theirs.
+    The scale of weights does not affect a search, but MIRA compares margins with gains. If weights were too large,
+    learning would need many small steps. At the end, the scale is undone, because weights outside the pool keep theirs.
     """
     spread = pool.spread(pool.scores(weights))
     gains = metric.scores(pool.statistics) / 100 * pool.statistics[:, 1]

@@ -1,4 +1,4 @@
-"""MIRA (Chiang 2009; Cherry and Foster 2012): many features, one sentence after another, from fear to hope."""
+"""MIRA (Chiang 2009; Cherry and Foster 2012): learns many weights, sentence by sentence, from a hope and a fear."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from treeglot.tune.pool import Pool
 @METHODS("mira")
 @dataclass(frozen=True)
 class Mira(Options):
-    """Batch MIRA over the pool's hypotheses."""
+    """Options of batch MIRA, which learns from the hypotheses of a pool."""
 
     # On pools of Hiero and of 79,165 syntax features, learnt from four fifths and judged on one, it is the best or
     # nearly (bench/RESULTS.md). The paper's 0.01 is for features in units of their own.
@@ -44,9 +44,9 @@ class Mira(Options):
         """Return the mean weights after the epoch that scored best on the held-out sentences.
 
         The hope of a sentence is the hypothesis with the highest model score plus gain. Its fear is the one with the
-        highest score minus gain. The gain comes from the sentence's BLEU among the decayed counts of the last
-        sentences. Features that are equal for all hypotheses keep their weights; the others have the scale of the old
-        weights. Several runs give the mean of their weights.
+        highest score minus gain. The gain is the BLEU of the sentence together with the decayed counts of the last
+        sentences. Features that are equal for all hypotheses keep their weights, and the other weights keep their
+        scale. If there are several runs, the result is the mean of their weights.
         """
         held_out = self.held_out(pool.sentences)
         before = pool.score(weights)
@@ -70,7 +70,9 @@ class Mira(Options):
         return Update(new, before, pool.score(new), False, notes)
 
     def held_out(self, sentences: int) -> npt.NDArray[np.bool_]:
-        """Return sentences spread evenly over the text, or none if there are too few.
+        """Choose held-out sentences that are spread evenly over the text.
+
+        If there are too few sentences, hold out none.
 
         >>> Mira(held_out_share=0.25).held_out(8).nonzero()[0]
         array([3, 7])

@@ -1,4 +1,4 @@
-"""Draws the scores of a tuning run, iteration by iteration."""
+"""Draws the scores of a tuning run by iteration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SERIES = (  # key of the log, words, colour
 
 
 def plot(log: Sequence[Mapping[str, Any]], title: str = "BLEU") -> str:
-    """Return an SVG drawing of a log's scores.
+    """Draw the scores of a log, and return an SVG document.
 
     >>> plot([{"iteration": 1, "score": 20.0}, {"iteration": 2, "score": 22.5}]).count("<circle")
     2

@@ -1,4 +1,4 @@
-"""The hypotheses that a tuner has seen in all iterations, each once, with their statistics."""
+"""Collects the hypotheses of all iterations, each once, with their statistics."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from treeglot.tune.kbest import KBest, sizes_of
 
 
 class Pool:
-    """Hypotheses by sentence. A pool does not change: `merged` returns a new one.
+    """Hypotheses by sentence. A pool is immutable: `merged` returns a new one.
 
-    If a sentence has no hypotheses in a k-best list, it has the empty translation without features. The reader would
-    get this translation, and it counts in the score.
+    If a k-best list has no hypotheses for a sentence, the sentence gets the empty translation without features. This is
+    what a reader would see, so it counts in the score.
 
     >>> from treeglot.evaluate import Bleu
     >>> pool = Pool(Bleu().prepare([["a b c d", "e"]]))
@@ -47,32 +47,32 @@ class Pool:
 
     @property
     def metric(self) -> Metric:
-        """The metric of the statistics."""
+        """The metric that the statistics belong to."""
         return self.references.metric
 
     @property
     def sentences(self) -> int:
-        """The number of sentences."""
+        """The number of sentences in the pool."""
         return len(self.references)
 
     @property
     def hypotheses(self) -> int:
-        """The number of hypotheses."""
+        """The number of hypotheses of all sentences."""
         return len(self.first_feature) - 1
 
     @cached_property
     def core(self) -> _core.HypothesisPool:
-        """The same arrays in the core, after a check."""
+        """The arrays of the pool in the core, after they have been checked."""
         return _core.HypothesisPool(
             self.first, self.first_feature, self.features, self.values, self.statistics.ravel(), len(self.names)
         )
 
     def dense(self, weights: Weights) -> npt.NDArray[np.float64]:
-        """Return the weights of the pool's features, in their order."""
+        """Return the weights of the pool's features as an array, in their order."""
         return np.array([weights.get(name, 0.0) for name in self.names], dtype=np.float64)
 
     def sparse(self, dense: npt.NDArray[np.float64], weights: Weights) -> dict[str, float]:
-        """Return `weights` with those of the pool's features replaced by `dense`."""
+        """Return a copy of `weights` in which the array `dense` replaces the weights of the pool's features."""
         new = dict(weights)
         for name, weight in zip(self.names, dense.tolist(), strict=True):
             if weight != 0 or name in new:
@@ -84,17 +84,17 @@ class Pool:
         return self.core.scores(self.dense(weights))
 
     def spread(self, values: npt.NDArray[np.float64]) -> float:
-        """Return how much a value varies among the hypotheses of a sentence: the mean standard deviation."""
+        """Return how much a value varies within a sentence: its standard deviation over the hypotheses, on average."""
         deviations = [np.std(values[b:e]) for b, e in pairwise(self.first.tolist()) if e - b > 1]
         return float(np.mean(deviations)) if deviations else 0.0
 
     def score(self, weights: Weights, chosen: npt.NDArray[np.bool_] | None = None) -> float:
-        """Return the corpus score of the hypotheses that these weights rank first, over all or the chosen sentences."""
+        """Return the corpus score of the hypotheses that these weights rank first, over all or only some sentences."""
         mask = np.ones(self.sentences, dtype=np.bool_) if chosen is None else chosen
         return self.core.score(self.metric.core, self.dense(weights), np.ascontiguousarray(mask).view(np.uint8))
 
     def merged(self, kbest: KBest) -> Pool:
-        """Return a pool with the new entries of `kbest`: other translations, or known ones with other features."""
+        """Return a pool that also has the new entries of `kbest`: new texts, and known ones with other features."""
         if len(kbest) != self.sentences:
             raise ValueError(f"a k-best list of {len(kbest)} sentences; there are references for {self.sentences}")
         batch = _Batch(kbest, self.names)
@@ -123,7 +123,7 @@ class Pool:
 
 
 class _Rows:
-    """Sparse vectors."""
+    """Sparse vectors, stored one after the other."""
 
     def __init__(
         self, first: npt.NDArray[np.uint64], features: npt.NDArray[np.uint32], values: npt.NDArray[np.float32]
@@ -148,7 +148,7 @@ class _Rows:
 
 
 class _Batch:
-    """A k-best list with the pool's numbers for features, every row in their order and without zeros."""
+    """The entries of a k-best list with the pool's feature numbers, sorted and without zeros."""
 
     def __init__(self, kbest: KBest, names: Sequence[str]) -> None:
         kbest.check()
@@ -182,7 +182,7 @@ class _Batch:
         self.rows = _Rows(first, features, values)
 
     def keys(self) -> list[bytes]:
-        """Return the identity of a hypothesis: sentence, translation and features."""
+        """Return what identifies each hypothesis: its sentence, translation and features."""
         keys = []
         begin = self.rows.first.tolist()
         sentences = self.sentences.tolist()

@@ -1,4 +1,4 @@
-"""PRO (Hopkins and May 2011): learns the weights with a classifier of better and worse hypotheses."""
+"""PRO (Hopkins and May 2011): learns weights with a classifier that separates better from worse hypotheses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from treeglot.tune.pool import Pool
 @METHODS("pro")
 @dataclass(frozen=True)
 class Pro(Options):
-    """Pairwise ranking optimisation."""
+    """Options of PRO, which is pairwise ranking optimisation."""
 
     samples: int = option(5000, "pairs drawn from every sentence's hypotheses", least=1, paper="Hopkins and May 2011")
     kept: int = option(50, "pairs kept of them, those that differ most", least=1, paper="Hopkins and May 2011")
@@ -31,9 +31,9 @@ class Pro(Options):
     smooth: Smooth = option("add-one-length", "how a sentence's BLEU is smoothed", paper="Nakov et al. 2012")
 
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
-        """Fit a logistic regression over pairs of hypotheses. Features on which no pair differs keep their weights.
+        """Fit a logistic regression to pairs of hypotheses. If no pair differs on a feature, its weight stays.
 
-        The absolute values of the others keep their sum.
+        The absolute values of the other weights keep their sum.
         """
         before = pool.score(weights)
         single = sentence_metric(pool.metric, self.smooth)

@@ -1,7 +1,7 @@
 """Reranks k-best lists with any other model: a command or a Python function that scores translations.
 
-The score of a translation is the list's score plus a weighted sum of the scorers' values. The weights are tuned on
-sentences with references. A scorer gets all translations of a list at once, so it may work in batches.
+The new score of a translation is its score in the list plus a weighted sum of the scorers' values. The weights are
+tuned on sentences with references. A scorer gets all translations of a list at once, so it can work in batches.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Scorer: TypeAlias = Callable[[Pairs], Sequence[float]]
 
 
 def command_scorer(command: str) -> Scorer:
-    """Make a scorer of a shell command. It reads lines SOURCE, tab, TRANSLATION and prints a number for each.
+    """Create a scorer from a shell command, which reads lines SOURCE, tab, TRANSLATION and prints a number for each.
 
     >>> command_scorer("awk -F'\\t' '{print -length($2)}'")([("das", "the"), ("haus", "house")])
     [-3.0, -5.0]
@@ -52,7 +52,7 @@ def command_scorer(command: str) -> Scorer:
 
 
 def command_scorers(given: Iterable[str]) -> dict[str, Scorer]:
-    """Create the scorers of texts NAME=COMMAND.
+    """Create scorers from texts of the form NAME=COMMAND.
 
     >>> list(command_scorers(["short=awk '{print -NF}'"]))
     ['short']
@@ -67,7 +67,7 @@ def command_scorers(given: Iterable[str]) -> dict[str, Scorer]:
 
 
 def _field(text: str) -> str:
-    r"""Return a text with blanks for the characters that end a field or a line.
+    r"""Return a text in which blanks replace the characters that would end a field or a line.
 
     >>> _field("a\tb\u00a0c")
     'a b\xa0c'
@@ -76,7 +76,7 @@ def _field(text: str) -> str:
 
 
 def check_weights(weights: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse weights of missing scorers. Weights of 0 can be missing.
+    """Refuse weights with names that no scorer has. A scorer without a weight is allowed; its weight is 0.
 
     >>> check_weights({"score": 1.0, "bigg": 0.5}, ["score", "big"])
     Traceback (most recent call last):
@@ -89,7 +89,7 @@ def check_weights(weights: Iterable[str], known: Iterable[str]) -> None:
 
 
 def scores_of(scorers: Mapping[str, Scorer], pairs: Pairs, taken: Iterable[str] = ()) -> dict[str, list[float]]:
-    """Return the scores of the pairs by scorer. Names in `taken` belong to other features.
+    """Return the scores of all pairs, for each scorer. Names in `taken` are refused, because other features have them.
 
     >>> scores_of({"short": lambda pairs: [-len(text) for _, text in pairs]}, [("das", "the"), ("haus", "house")])
     {'short': [-3.0, -5.0]}
@@ -138,7 +138,7 @@ class Reranked:
 
     @staticmethod
     def read(path: PathLike, sources: Sequence[str], scorers: Mapping[str, Scorer], size: int = 0) -> Reranked:
-        """Read the lists of a file, at most `size` entries of each sentence. 0 means all."""
+        """Read k-best lists from a file. `size` limits the entries of each sentence; 0 means no limit."""
         lists: list[list[tuple[str, float]]] = [[] for _ in sources]
         for number, entry in enumerate(read_kbest(path), 1):
             if entry.score is None:

@@ -18,12 +18,12 @@ def envelope(data: Any) -> Response:
 
 
 async def translate(request: Request) -> Response:
-    """`GET /translate?q=…&langpair=a|b&markUnknown=yes`."""
+    """Answer `GET /translate?q=…&langpair=a|b&markUnknown=yes` with a translation."""
     return await answer(request, await fields_of(request))
 
 
 async def answer(request: Request, fields: Fields) -> Response:
-    """Translate the field `q`. Untranslated words get a star, unless `markUnknown` is no."""
+    """Translate the field `q`. Words that no rule translates get a star, unless `markUnknown` is no."""
     q = fields.get("q")
     if not isinstance(q, str):
         raise refuse("Missing arguments: q")
@@ -41,7 +41,7 @@ async def answer(request: Request, fields: Fields) -> Response:
 
 
 async def list_pairs(request: Request) -> Response:
-    """`GET /listPairs`: codes of three letters; with `include_deprecated_codes` also those of two."""
+    """Answer `GET /listPairs` with three-letter codes. With `include_deprecated_codes`, add two-letter codes."""
     pairs = []
     for served in service_of(request).shelf:
         names = [(long(served.source), long(served.target))]
@@ -52,7 +52,7 @@ async def list_pairs(request: Request) -> Response:
 
 
 async def list_modes(request: Request) -> Response:
-    """`GET /list?q=pairs`."""
+    """Answer `GET /list?q=pairs` with the pairs of languages."""
     if request.query_params.get("q", "pairs") != "pairs":
         raise refuse("Expecting q argument to be one of pairs")
     return await list_pairs(request)

@@ -1,4 +1,4 @@
-"""All interfaces as one ASGI application."""
+"""Joins all interfaces to one ASGI application."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def _route(path: str, handler: Handler, method: str = "POST", name: str | None = None) -> Route:
-    """Return a route that logs its pattern, never the client's path."""
+    """Return a route whose pattern is logged, instead of the path that a client sent."""
 
     async def handle(request: Request) -> Response:
         request.state.route = path
@@ -46,12 +46,12 @@ def _route(path: str, handler: Handler, method: str = "POST", name: str | None =
 
 
 async def metrics(request: Request) -> Response:
-    """`GET /metrics`, for Prometheus."""
+    """Answer `GET /metrics` with figures for Prometheus."""
     return Response(service_of(request).figures.show(), media_type=CONTENT_TYPE_LATEST)
 
 
 async def spec(request: Request) -> Response:
-    """`GET /spec`: the OpenAPI description of the service."""
+    """Answer `GET /spec` with the OpenAPI description of the service."""
     import treeglot
 
     return Json(specification(treeglot.__version__))
@@ -94,7 +94,7 @@ ROUTES = [
 
 
 async def _problem(request: Request, error: Exception) -> Response:
-    """Return an error as JSON: `error` for LibreTranslate and /v1/, `message` for DeepL and Apertium."""
+    """Return an error as JSON. LibreTranslate and /v1/ read it from `error`, DeepL and Apertium from `message`."""
     status, headers = 400, None
     if isinstance(error, HTTPException):
         status, headers, text = error.status_code, error.headers, error.detail
@@ -108,7 +108,7 @@ async def _problem(request: Request, error: Exception) -> Response:
 
 
 class Routed:
-    """Dispatches a request by its path. Starlette, which is slower, handles parameters and wrong paths."""
+    """Passes a request to the handler of its path. Starlette, which is slower, handles parameters and wrong paths."""
 
     def __init__(self, app: Starlette, service: Service) -> None:
         self._app = app
@@ -121,7 +121,7 @@ class Routed:
         }
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Handle one request."""
+        """Pass one request to its handler."""
         handler = self._handlers.get((scope.get("method"), scope.get("path")))
         scope["service"] = self._service
         if handler is None:
@@ -133,7 +133,7 @@ class Routed:
 
 
 def make_app(service: Service) -> Any:
-    """Make the application of a service."""
+    """Create the application of a service."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

@@ -1,4 +1,4 @@
-"""Functions that all interfaces share: fields of a request, the client, the model, and errors."""
+"""Functions that all interfaces share: they read fields, identify clients, choose models and report errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST_FIELDS = 1000
 
 @dataclass
 class Service:
-    """Everything that handlers need. Forked processes share its meter and files."""
+    """Everything that handlers need. Forked processes share its meter and its files."""
 
     shelf: Shelf
     workers: Workers
@@ -44,33 +44,33 @@ class Service:
     figures: Figures = field(default_factory=Figures)
 
     def __post_init__(self) -> None:
-        """Send the workers' load to the metrics."""
+        """Let the workers report their load to the metrics."""
         self.workers.tell = self.figures.sentences
 
 
 def service_of(request: Request) -> Service:
-    """Return the service that a request came to."""
+    """Return the service that received a request."""
     found: Service = request.scope["service"]
     return found
 
 
 def refuse(problem: str, status: int = 400, **headers: str) -> HTTPException:
-    """Return an error for the client, which the caller raises."""
+    """Create an error for the client. The caller raises it."""
     return HTTPException(status, problem, headers or None)
 
 
 class Json(Response):
-    """A response in compact JSON. Text stays readable."""
+    """A response of compact JSON. Characters beyond ASCII are not escaped."""
 
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        """Encode the content."""
+        """Encode the content of the response."""
         return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 async def fields_of(request: Request) -> Fields:
-    """Read the fields of a request: its JSON, its form, or its query. A repeated field becomes a list."""
+    """Read the fields of a request from its JSON, its form, or its query. A repeated field becomes a list."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     fields: Fields = {}
     if request.method == "GET" or not kind:
@@ -129,7 +129,7 @@ def read_json(body: bytes) -> Fields:
 
 
 def key_of(request: Request, fields: Fields) -> str:
-    """Return the key that a request contains, in a header or in the field `api_key`."""
+    """Return the key of a request, from a header or from the field `api_key`."""
     kind, _, value = request.headers.get("authorization", "").partition(" ")
     if kind.lower() in ("bearer", "deepl-auth-key") and value:
         return value.strip()
@@ -137,7 +137,7 @@ def key_of(request: Request, fields: Fields) -> str:
 
 
 def admit(request: Request, fields: Fields, right: str = "translate", characters: int = 0) -> None:
-    """Refuse clients without the right, or above their limits."""
+    """Refuse clients that lack the right or have reached their limits."""
     service = service_of(request)
     given = key_of(request, fields)
     key: Key | None = None
@@ -164,7 +164,7 @@ def admit(request: Request, fields: Fields, right: str = "translate", characters
 
 
 def texts_of(request: Request, value: Any, name: str = "q") -> list[str]:
-    """Return the texts of a field, one or several, after checking their number and length."""
+    """Return the texts of a field, which contains one or several. Too many or too long texts are refused."""
     options = service_of(request).options
     texts = value if isinstance(value, list) else [value]
     if not all(isinstance(text, str) for text in texts):
@@ -180,12 +180,12 @@ def texts_of(request: Request, value: Any, name: str = "q") -> list[str]:
 
 
 def _clean(text: str) -> str:
-    """Return a text with U+FFFD for lone surrogates, which JSON can write."""
+    """Replace lone surrogates, which JSON can contain, by U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def model_for(request: Request, source: str, target: str, texts: Sequence[str]) -> tuple[list[Served], list[Any]]:
-    """Choose the model for each text. With the source `auto`, also return the likely languages.
+    """Choose the model for each text. If the source is `auto`, also return the likely languages.
 
     The languages of short texts are detected together, because a single short text is not conclusive.
     """
@@ -209,14 +209,14 @@ def _between(shelf: Shelf, source: str, target: str) -> Served:
 
 
 async def translated(request: Request, served: Served, text: str, wish: Wish = Wish()) -> Translation:  # noqa: B008
-    """Translate a text."""
+    """Translate a text with a model, in turn with other requests."""
     service = service_of(request)
     service.figures.translated(served.name, len(text))
     return await translate(service.workers, served.model, text, wish)
 
 
 async def with_model(request: Request, served: Served, call: Callable[[Any], T]) -> T:
-    """Run `call` for the model in a separate thread. Its sentences take turns with others."""
+    """Call `call` with the model in a separate thread. Its sentences take turns with those of other requests."""
     model = InTurns(served.model, service_of(request).workers)
     try:
         return await asyncio.to_thread(call, model)
@@ -225,7 +225,7 @@ async def with_model(request: Request, served: Served, call: Callable[[Any], T])
 
 
 async def within(request: Request, work: Awaitable[T]) -> T:
-    """Wait for `work`. It is cancelled if the client leaves or time is up."""
+    """Wait for `work`. If the client leaves or the time is up, cancel it."""
     seconds = service_of(request).options.deadline
     task = asyncio.current_task()
     assert task is not None
@@ -262,6 +262,6 @@ async def within(request: Request, work: Awaitable[T]) -> T:
 
 
 async def gone(request: Request) -> None:
-    """Return when the client has left."""
+    """Wait until the client has left."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

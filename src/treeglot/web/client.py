@@ -1,4 +1,4 @@
-"""A client of the service's own interface. It needs only the standard library.
+"""A client for the service's own interface. It uses only the standard library.
 
 from treeglot.web.client import Client
 
@@ -22,7 +22,7 @@ from treeglot.base.files import parse_json, parse_value
 
 
 class Client:
-    """A service at an address."""
+    """A service, by its address and an optional key."""
 
     def __init__(self, address: str, key: str = "", timeout: float = 120.0) -> None:
         self.address = address.rstrip("/")
@@ -44,7 +44,7 @@ class Client:
             return parse_value(answer.read(), self.address)
 
     def translate(self, text: str, **fields: Any) -> str:
-        """Translate a text."""
+        """Translate a text, and return only its translation."""
         found: str = self.ask("translate", q=text, **fields)["translations"][0]["text"]
         return found
 
@@ -60,7 +60,7 @@ class Client:
 
 
 def _problem(error: urllib.error.HTTPError, address: str) -> str:
-    """Return the error message of the service, or of a proxy in front of it."""
+    """Return the error message of a failed request, from the service or from a proxy in front of it."""
     with suppress(FormatError):
         return str(parse_json(error.read(), address, error=str)["error"])
     return f"{address}: the answer is {error.code} {error.reason} without an error in JSON; expected Treeglot's service"

@@ -1,4 +1,4 @@
-"""The part of DeepL's interface that clients use to translate. https://developers.deepl.com/api-reference/translate"""
+"""Those parts of DeepL's interface that clients use to translate. https://developers.deepl.com/api-reference/translate"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REGIONS = {"en": ("EN-US", "EN-GB"), "pt": ("PT-BR", "PT-PT")}  # targets, which
 
 
 async def translate(request: Request) -> Response:
-    """`POST /v2/translate`: `text`, `target_lang`, perhaps `source_lang` and `tag_handling`."""
+    """Answer `POST /v2/translate`. It needs `text` and `target_lang`; `source_lang` and `tag_handling` are optional."""
     fields = await asking.fields_of(request)
     given, target = fields.get("text"), fields.get("target_lang")
     if not given:
@@ -51,7 +51,7 @@ async def _one(request: Request, served: Served, text: str, html: bool) -> askin
 
 
 async def languages(request: Request) -> Response:
-    """`GET /v2/languages?type=source`, or `target`."""
+    """Answer `GET /v2/languages?type=source`, or with `target`."""
     asking.admit(request, {})
     shelf = asking.service_of(request).shelf
     kind = request.query_params.get("type", "source")
@@ -70,6 +70,6 @@ async def languages(request: Request) -> Response:
 
 
 async def usage(request: Request) -> Response:
-    """`GET /v2/usage`: there is no quota for a month; limits are by the minute."""
+    """Answer `GET /v2/usage`. There is no monthly quota, because limits apply to minutes."""
     asking.admit(request, {})
     return asking.Json({"character_count": 0, "character_limit": 1_000_000_000_000})

@@ -1,4 +1,4 @@
-"""Models of the sample treebank, for users without a model."""
+"""Trains models on the sample treebank, for users who have no model yet."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def demo_folder() -> Path:
 
 
 def demo_models(folder: Path, threads: int = 1) -> list[str]:
-    """Return the folders of the demonstration's models. The first call trains them in seconds."""
+    """Return the folders of the demo models. The first call trains them, which takes seconds."""
     places = [folder / f"zh-en-{kind}" for kind in KINDS]
     if not all((place / "model.toml").is_file() for place in places):
         folder.mkdir(parents=True, exist_ok=True)
@@ -48,12 +48,12 @@ def demo_models(folder: Path, threads: int = 1) -> list[str]:
 
 
 def dev_text() -> tuple[list[str], list[str]]:
-    """Return sentences that the demonstration's models do not learn from, and their translations."""
+    """Return sentences with translations that the demo models do not learn from."""
     return raw_text(1000, "dev")
 
 
 def raw_text(pairs: int, part: str = "train") -> tuple[list[str], list[str]]:
-    """Return the sample's sentences as raw text: Chinese, English."""
+    """Return the sample's Chinese and English sentences as raw text."""
     chosen = sample.split(sample.read_pairs(pairs))[part]
     chinese = untokenise([pair.source_tree.words for pair in chosen], find_language("zh"))
     english = untokenise([pair.target_tree.words for pair in chosen], find_language("en"))
@@ -68,7 +68,7 @@ def train_sample(
     threads: int = 1,
     provenance: bool = True,
 ) -> list[Path]:
-    """Train models that take Chinese text, on the first pairs of the sample, in folders of `folder`."""
+    """Train models that translate Chinese text on the first pairs of the sample. Each gets a folder in `folder`."""
     chosen = sample.split(sample.read_pairs(pairs))["train"]
     source = [pair.source_tree.words for pair in chosen]
     target = [pair.target_tree.words for pair in chosen]
@@ -120,7 +120,7 @@ def _needs_target_trees(kind: str) -> bool:
 
 
 def _lower(tree: Tree) -> Tree:
-    """Return a tree with its words in lower case."""
+    """Return a tree whose words are in lower case."""
 
     def lower(node: Any) -> Any:
         return node.lower() if isinstance(node, str) else (node[0], *map(lower, node[1:]))

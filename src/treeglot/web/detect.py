@@ -1,4 +1,4 @@
-"""Detects the language of a text, among those that are served. In bench/detect.py, py3langid was the best library."""
+"""Detects the language of a text, among the languages that are served. bench/detect.py compares libraries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _identifier() -> Any:
 
 
 def detect(text: str, languages: Iterable[str]) -> list[tuple[str, float]]:
-    """Rank these languages for a text, the most likely first, with a confidence in percent.
+    """Rank some languages for a text, with the most likely first. Each has a confidence in percent.
 
     >>> detect("Das ist ein kleines Haus am Meer.", ["en", "de", "zh-Hant"])[0][0]
     'de'

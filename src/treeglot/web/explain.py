@@ -1,4 +1,4 @@
-"""Explanations of a translation: drawings, and competing rules."""
+"""Explains translations with drawings and competing rules."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Nested = list[Any]
 
 @dataclass(frozen=True)
 class SentenceRequest(Options):
-    """A sentence, its languages and its model."""
+    """Fields of a request about one sentence: the sentence, its languages and the model."""
 
     q: str = required("one sentence; of several, the first is explained")
     model: str = option("", "the name of a model; empty: the first for the languages")
@@ -46,7 +46,7 @@ class SentenceRequest(Options):
 
 @dataclass(frozen=True)
 class ExplainRequest(SentenceRequest):
-    """A sentence whose translation is explained."""
+    """Fields of a request to explain the translation of a sentence."""
 
     tree: Any = option(None, 'the parse to translate, nested lists such as ["NP", ["NN", "屋"]]; null: the parser\'s')
     weights: dict[str, float] = option({}, "weights instead of the model's")
@@ -57,7 +57,7 @@ class ExplainRequest(SentenceRequest):
 
 
 async def explain(request: Request) -> Response:
-    """`POST /v1/explain`."""
+    """Answer `POST /v1/explain` with drawings of a translation and competing rules."""
     wanted, fields = await asked(request, ExplainRequest)
     [text] = texts_of(request, wanted.q)
     admit(request, fields, characters=len(text))
@@ -89,7 +89,7 @@ async def explain(request: Request) -> Response:
 
 @lru_cache(maxsize=8)
 def with_weights(served: Served, weights: tuple[tuple[str, float], ...]) -> Model:
-    """Return the model with other weights for some of its features."""
+    """Return a copy of the model with other weights for some features."""
     if not weights:
         return served.model
     for name, _ in weights:
@@ -101,7 +101,7 @@ def with_weights(served: Served, weights: tuple[tuple[str, float], ...]) -> Mode
 def translate_one(
     model: Model, text: str, tree: Tree | None, constraints: Constraints, glossary: Glossary | None
 ) -> Translation:
-    """Return the translation of the first sentence of a text, or of a tree."""
+    """Translate the first sentence of a text, or a tree."""
     sentence = first_sentence(model, text)
     wanted = constraints if constraints.contains or constraints.forbid else None
     found = model.translate(sentence.words if tree is None else tree, wanted, glossary)
@@ -117,7 +117,7 @@ def first_sentence(model: Model, text: str) -> Tokens:
 
 
 def tree_of(nested: Any) -> Tree:
-    """Return a tree from nested lists, as JSON has them."""
+    """Convert nested lists, as JSON contains them, to a tree."""
     nodes = 0
 
     def tuples(value: Any, depth: int) -> Any:
@@ -138,17 +138,17 @@ def tree_of(nested: Any) -> Tree:
 
 
 def drawn(found: Translation) -> str:
-    """Return the drawings of a translation.
+    """Return the drawings of a translation as HTML.
 
-    A page with a strict policy has no styles in attributes; a script sets them.
+    The page has a strict policy that forbids style attributes. So a script of the page sets the styles.
     """
     return to_html(found).replace(' style="', ' data-style="')
 
 
 def competing(found: Translation, margin: float) -> list[Fields]:
-    """Return the rules of derivations within `margin` of the best, by span.
+    """Return the rules of derivations that score within `margin` of the best one, by span.
 
-    `lost` is the least that a rule loses.
+    For each rule, `lost` is the smallest loss of a derivation that uses it.
     """
     if not found.hypotheses or not found.derivation.steps:
         return []

@@ -1,4 +1,4 @@
-"""Translates texts with markup, and files."""
+"""Translates files, and texts with markup."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ SUFFIXES = tuple(FORMATS)
 
 
 def translate_text_html(text: str, model: Any) -> str:
-    """Return the translation of a fragment of HTML. Tags stay."""
+    """Translate a fragment of HTML, and keep its tags."""
     return translate_html(model, text)
 
 
 def translate_named(suffix: str, content: bytes, model: Any) -> bytes:
-    """Translate a file. The suffix names its format."""
+    """Translate a file. The suffix of its name selects the format."""
     try:
         return find_format(f"file{suffix}")(model, content, 1)
     except UnicodeDecodeError as error:

@@ -1,4 +1,7 @@
-"""The outer layer of every request: an id, limits, headers, a line in the log, metrics for Prometheus."""
+"""The outer layer of the service.
+
+It gives each request an id, limits and headers, logs it, and counts it in metrics.
+"""
 
 from __future__ import annotations
 
@@ -46,9 +49,10 @@ TIMES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
 class Figures:
-    """The figures of /metrics: of this process, or of all processes that write to the same folder.
+    """The figures of /metrics, for this process or for all processes that write to the same folder.
 
-    The environment names such a folder, before the package of Prometheus is imported. Counts of ended processes stay.
+    The environment must name this folder before the package of Prometheus is imported. Counts of processes that have
+    ended remain.
     """
 
     def __init__(self) -> None:
@@ -66,11 +70,11 @@ class Figures:
         self._labelled: dict[tuple[str, ...], tuple[Counter, Histogram]] = {}
 
     def _gauge(self, name: str, text: str) -> Gauge:
-        """Return a gauge: the sum over all live processes."""
+        """Return a gauge, which is the sum over all live processes."""
         return Gauge(f"treeglot_{name}", text, registry=self.registry, multiprocess_mode="livesum")
 
     def show(self) -> bytes:
-        """Return the figures as Prometheus reads them."""
+        """Return the figures in the format of Prometheus."""
         if self._folder is None:
             return generate_latest(self.registry)
         everywhere = CollectorRegistry()
@@ -78,7 +82,7 @@ class Figures:
         return generate_latest(everywhere)
 
     def request(self, path: str, method: str, status: int, seconds: float) -> None:
-        """Count a finished request. Its metrics are cached, since looking them up by label takes longer."""
+        """Count a finished request. Its metrics are cached, because looking them up by label takes longer."""
         labels = path, method, str(status)
         if labels not in self._labelled:
             self._labelled[labels] = self.requests.labels(*labels), self.seconds.labels(path)
@@ -87,13 +91,13 @@ class Figures:
         times.observe(seconds)
 
     def translated(self, model: str, characters: int) -> None:
-        """Count the characters that are given to a model."""
+        """Count the characters that models have translated."""
         if model not in self._given:
             self._given[model] = self.characters.labels(model)
         self._given[model].inc(characters)
 
     def sentences(self, waiting: int, running: int) -> None:
-        """Set the numbers of waiting and running calls."""
+        """Set the numbers of calls that are waiting and running."""
         self.waiting.set(waiting)
         self.decoding.set(running)
 
@@ -104,7 +108,7 @@ class Figures:
 
 
 class Guard:
-    """The outermost layer of the application."""
+    """The outermost layer of the application, which every request passes."""
 
     def __init__(self, app: Any, options: ServeOptions, figures: Figures) -> None:
         self._app = app
@@ -112,7 +116,7 @@ class Guard:
         self._figures = figures
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        """Handle one request."""
+        """Check one request, pass it on, and log it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -158,7 +162,7 @@ class Guard:
             finish()
 
     def _limited(self, scope: Any, receive: Receive) -> Receive:
-        """`receive` that refuses a body that is too large or too slow."""
+        """Wrap `receive`, so that a body that is too large or too slow is refused."""
         most, seconds = self._options.body, self._options.patience
         given = dict(scope["headers"]).get(b"content-length", b"0")
         read, more, timer = 0, True, None
@@ -201,10 +205,10 @@ class Guard:
 
 
 class JsonLines(logging.Formatter):
-    """A JSON object a line: time, level, message, and the fields of the event."""
+    """Formats log records as JSON, one object per line, with time, level, message and the fields of the event."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return one line."""
+        """Format one record as a line."""
         made = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
         entry = {"time": f"{made}.{int(record.msecs):03d}Z", "level": record.levelname.lower()}
         entry |= {"message": record.getMessage(), **getattr(record, "fields", {})}

@@ -1,6 +1,6 @@
-"""API keys: who can send requests, for what, and how many in a minute. A file stores their hashes, never the keys.
+"""API keys define who can send which requests, and how many per minute. Their file stores only hashes.
 
-A key is 32 random bytes, so a plain SHA-256 of it cannot be reversed or guessed.
+A key consists of 32 random bytes, so nobody can guess it or reverse its plain SHA-256.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SLOTS, PROBED = 16_384, 16
 
 @dataclass(frozen=True)
 class Key(Options):
-    """An entry of an API key in the file."""
+    """The entry of an API key in the file of keys."""
 
     name: str = required("whose it is")
     digest: str = required("SHA-256 of the key")
@@ -42,7 +42,7 @@ class Key(Options):
     characters: int = option(0, "characters in a minute; 0: any number", least=0)
 
     def __post_init__(self) -> None:
-        """Refuse unknown rights."""
+        """Refuse unknown names of rights."""
         super().__post_init__()
         if not self.digest.isascii():
             raise UsageError(f"digest is {self.digest[:60]!r}; expected hexadecimal digits", ("digest",))
@@ -52,12 +52,12 @@ class Key(Options):
 
 
 def digest_of(key: str) -> str:
-    """Return the entry of a key in the file."""
+    """Return the hash of a key, by which the file identifies it."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Keys:
-    """The keys of a file, read again when it changes."""
+    """The keys of a file. When the file changes, it is read again."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -65,7 +65,7 @@ class Keys:
         self._keys: tuple[Key, ...] = ()
 
     def all(self) -> tuple[Key, ...]:
-        """Return the keys of the file, or none if there is no file."""
+        """Return all keys of the file. If there is no file, return none."""
         try:
             status = self.path.stat()
         except FileNotFoundError:
@@ -90,7 +90,7 @@ class Keys:
             raise FormatError(str(self.path), 0, str(error)) from error
 
     def find(self, key: str) -> Key | None:
-        """Return the entry of a key. All entries are compared, each in constant time."""
+        """Find the entry of a key. All entries are compared, each in constant time."""
         wanted, found = digest_of(key), None
         for entry in self.all():
             if hmac.compare_digest(entry.digest, wanted):
@@ -98,7 +98,7 @@ class Keys:
         return found
 
     def add(self, name: str, rights: tuple[str, ...], requests: int, characters: int) -> str:
-        """Create a key and return it. Only the caller ever sees it."""
+        """Create a key, store its hash, and return the key. Nothing else stores the key itself."""
         if any(entry.name == name for entry in self.all()):
             raise UsageError(f"there is a key of the name {name!r} already; expected another name")
         key = f"tg-{secrets.token_urlsafe(32)}"
@@ -106,7 +106,7 @@ class Keys:
         return key
 
     def remove(self, name: str) -> None:
-        """Remove the key of this name."""
+        """Remove the key with this name."""
         left = tuple(entry for entry in self.all() if entry.name != name)
         if len(left) == len(self.all()):
             raise UsageError(f"there is no key of the name {name!r} in {self.path}")
@@ -121,9 +121,10 @@ class Keys:
 
 
 class Meter:
-    """The use of each client in the last minute, as token buckets.
+    """Measures how much each client used in the last minute, with token buckets.
 
-    Processes that are forked from this one share it. Clients beyond a few thousand push out those seen least recently.
+    Processes that are forked from this one share the meter. It holds a few thousand clients; further ones replace those
+    seen least recently.
 
     >>> now = 0.0
     >>> meter = Meter(lambda: now)
@@ -144,9 +145,9 @@ class Meter:
         self._lock = threading.Lock()
 
     def take(self, client: str, amount: float, per_minute: float) -> float:
-        """Use an amount, or return the seconds to wait if it exceeds the limit. 0 means no limit.
+        """Use an amount of a client's limit. If this exceeds the limit, return the seconds to wait. 0 means no limit.
 
-        An idle client can use more than a minute's amount at once.
+        After a pause, a client can use more than a minute's amount at once.
         """
         if not per_minute:
             return 0.0
@@ -168,7 +169,7 @@ class Meter:
         return 60 * (min(amount, per_minute) - room) / per_minute if late else 0.0
 
     def _find(self, name: bytes, now: float) -> tuple[int, float, float]:
-        """Return a client's slot, its use and its time. A new client takes the least recently used slot."""
+        """Return the slot of a client, its use and its time. A new client gets the least recently used slot."""
         first = int.from_bytes(name[:4], "big") % (SLOTS - PROBED)
         places = range(first * SLOT.size, (first + PROBED) * SLOT.size, SLOT.size)
         seen = []

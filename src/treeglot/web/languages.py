@@ -1,4 +1,4 @@
-"""Language codes in the forms of clients: codes of two or three letters, regions, English names."""
+"""Converts language codes between the forms that clients use: two or three letters, regions, English names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.resources import files
 
 @cache
 def _table() -> dict[str, tuple[str, str]]:
-    """Return the three-letter code and the English name of each two-letter code."""
+    """Load the three-letter code and the English name for each two-letter code."""
     lines = (files("treeglot.web") / "languages.tsv").read_text(encoding="utf-8").splitlines()
     return {two: (three, name) for two, three, name in (line.split("\t") for line in lines)}
 
@@ -19,7 +19,7 @@ def _short() -> dict[str, str]:
 
 
 def normal(code: str) -> str:
-    """Return a code in the form of models, with two letters if there is such a code.
+    """Return a code in the form that models use: with two letters if possible.
 
     >>> normal("DEU"), normal("zh_Hant"), normal("EN-us")
     ('de', 'zh-hant', 'en-us')
@@ -29,7 +29,7 @@ def normal(code: str) -> str:
 
 
 def candidates(code: str) -> list[str]:
-    """Return the codes to try for a client's code: itself, then without region and script.
+    """Return the codes to try for a client's code: the code itself, and then without region and script.
 
     >>> candidates("EN-US")
     ['en-us', 'en']
@@ -51,7 +51,7 @@ def name(code: str) -> str:
 
 
 def long(code: str) -> str:
-    """Return the code of three letters.
+    """Return the three-letter code of a language.
 
     >>> long("de"), long("tlh")
     ('deu', 'tlh')

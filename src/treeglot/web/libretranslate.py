@@ -1,4 +1,4 @@
-"""LibreTranslate's interface (https://docs.libretranslate.com): Weblate, Mastodon and browsers speak it."""
+"""LibreTranslate's interface (https://docs.libretranslate.com), which Weblate, Mastodon and browser extensions use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from treeglot.web.translate import Wish, alternatives
 
 
 def field(fields: asking.Fields, name: str) -> str:
-    """Return a required field."""
+    """Return a field that the request must contain."""
     value = fields.get(name)
     if not value:
         raise asking.refuse(f"Invalid request: missing {name} parameter")
@@ -75,7 +75,7 @@ def _number(request: Request, value: Any) -> int:
 
 
 async def _one(request: Request, served: Served, text: str, kind: str, number: int) -> tuple[str, list[str]]:
-    """Return a translation and its alternatives."""
+    """Translate one text, and find alternatives if the request asks for them."""
     if kind == "html":
         asking.service_of(request).figures.translated(served.name, len(text))
         return await asking.with_model(request, served, partial(translate_text_html, text)), []
@@ -84,17 +84,17 @@ async def _one(request: Request, served: Served, text: str, kind: str, number: i
 
 
 async def languages(request: Request) -> Response:
-    """`GET /languages`."""
+    """Answer `GET /languages` with the languages that models translate."""
     return asking.Json(languages_of(asking.service_of(request).shelf))
 
 
 def languages_of(shelf: Shelf) -> list[asking.Fields]:
-    """Return all languages, with those that they can be translated to."""
+    """Return all languages, each with the languages that it can be translated to."""
     return [{"code": c, "name": name(c), "targets": shelf.targets(c)} for c in shelf.languages]
 
 
 async def detect(request: Request) -> Response:
-    """`POST /detect`."""
+    """Answer `POST /detect` with the likely languages of a text."""
     fields = await asking.fields_of(request)
     text = field(fields, "q")
     asking.texts_of(request, text)
@@ -104,7 +104,7 @@ async def detect(request: Request) -> Response:
 
 
 async def suggest(request: Request) -> Response:
-    """`POST /suggest`: a better translation `s` of `q`."""
+    """Answer `POST /suggest`, by which a user suggests a better translation `s` of `q`."""
     service = asking.service_of(request)
     if service.suggestions is None:
         raise asking.refuse("Suggestions are disabled on this server.", 403)
@@ -119,12 +119,12 @@ async def suggest(request: Request) -> Response:
 
 
 async def health(request: Request) -> Response:
-    """`GET /health`."""
+    """Answer `GET /health`, which tells that the service runs."""
     return asking.Json({"status": "ok"})
 
 
 async def settings(request: Request) -> Response:
-    """`GET /frontend/settings`: what LibreTranslate's own page asks before it starts."""
+    """Answer `GET /frontend/settings`, which LibreTranslate's own page requests first."""
     service = asking.service_of(request)
     first = next(iter(service.shelf))
     return asking.Json(
@@ -144,7 +144,7 @@ async def settings(request: Request) -> Response:
 
 
 async def translate_file(request: Request) -> Response:
-    """`POST /translate_file`: the address of the translated file."""
+    """Answer `POST /translate_file` with the address of the translated file."""
     most = asking.service_of(request).options.body
     async with request.form(max_files=1, max_fields=20, max_part_size=most) as form:
         fields: asking.Fields = {key: value for key, value in form.items() if isinstance(value, str)}
@@ -166,7 +166,7 @@ async def translate_file(request: Request) -> Response:
 
 
 async def download(request: Request) -> Response:
-    """`GET /download_file/SECRET`."""
+    """Answer `GET /download_file/SECRET` with a translated file."""
     kept = asking.service_of(request).made
     name, content = await asyncio.to_thread(kept.find, request.path_params["secret"])
     headers = {"content-disposition": f'attachment; filename="{name}"'}

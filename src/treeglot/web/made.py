@@ -1,4 +1,4 @@
-"""Keeps translated files until their clients download them."""
+"""Stores translated files until clients download them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ KEPT_SECONDS = 600.0
 
 
 class Made:
-    """Translated files that wait for download, for some minutes at most. Forked processes share them."""
+    """Translated files that wait for download, for a few minutes at most. Forked processes share them."""
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="treeglot-"))
         weakref.finalize(self, shutil.rmtree, self._folder, True)
 
     def _files(self) -> list[tuple[float, Path]]:
-        """Return the files that have not expired, with their ages. Expired ones are removed."""
+        """Return the stored files with their ages, and remove expired ones."""
         found, now = [], time.time()
         for path in self._folder.iterdir():
             with suppress(FileNotFoundError):
@@ -49,7 +49,7 @@ class Made:
         return secret
 
     def find(self, secret: str) -> tuple[str, bytes]:
-        """Return the file of a secret."""
+        """Return the file that belongs to a secret."""
         for _, path in self._files():
             kept, _, name = path.name.partition(".")
             if hmac.compare_digest(kept.encode(), secret.encode("utf-8", "surrogatepass")):

@@ -1,4 +1,4 @@
-"""Returns free memory of finished requests to the system."""
+"""Returns the memory of finished requests to the system."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SECONDS = 30.0
 
 
 async def give_back_often(seconds: float = SECONDS) -> None:
-    """Return free pages of finished requests to the system regularly."""
+    """At regular intervals, return free pages of finished requests to the system."""
     while True:
         await asyncio.sleep(seconds)
         await asyncio.to_thread(give_back)

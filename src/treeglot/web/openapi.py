@@ -1,4 +1,4 @@
-"""The description of all interfaces, made from their declarations (OpenAPI 3.1)."""
+"""Describes all interfaces in OpenAPI 3.1. The description is made from their declarations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Schema = dict[str, Any]
 
 @dataclass(frozen=True)
 class LibreTranslateRequest(Options):
-    """LibreTranslate's fields."""
+    """The fields of LibreTranslate's `POST /translate`."""
 
     q: str | list[str] = required("a text, or in JSON a list of them")
     source: str = required("the language of the text, or auto")
@@ -30,7 +30,7 @@ class LibreTranslateRequest(Options):
 
 @dataclass(frozen=True)
 class DetectRequest(Options):
-    """A text in a language that is not known."""
+    """The fields of a request to detect the language of a text."""
 
     q: str = required("the text")
     api_key: str = option("", "the key")
@@ -38,7 +38,7 @@ class DetectRequest(Options):
 
 @dataclass(frozen=True)
 class SuggestRequest(Options):
-    """A better translation."""
+    """The fields of a suggestion: a text with a better translation."""
 
     q: str = required("the text")
     s: str = required("its translation")
@@ -49,7 +49,7 @@ class SuggestRequest(Options):
 
 @dataclass(frozen=True)
 class FileRequest(Options):
-    """A file to translate."""
+    """The fields of a request to translate a file."""
 
     file: bytes = required("the file; its suffix says its format")
     source: str = required("its language, or auto")
@@ -59,7 +59,7 @@ class FileRequest(Options):
 
 @dataclass(frozen=True)
 class ApertiumRequest(Options):
-    """Apertium's parameters."""
+    """The parameters of Apertium's requests."""
 
     q: str = required("the text")
     langpair: str = required("SOURCE|TARGET")
@@ -68,7 +68,7 @@ class ApertiumRequest(Options):
 
 @dataclass(frozen=True)
 class DeepLRequest(Options):
-    """DeepL's fields."""
+    """The fields of DeepL's requests."""
 
     text: list[str] = required("the texts")
     target_lang: str = required("the language to translate to")
@@ -78,12 +78,12 @@ class DeepLRequest(Options):
 
 
 def array(of: Schema) -> Schema:
-    """Return the schema of a list."""
+    """Return the schema of a list of such values."""
     return {"type": "array", "items": of}
 
 
 def record(optional: tuple[str, ...] = (), /, **properties: Schema) -> Schema:
-    """Return the schema of an object with exactly these fields. Only the optional ones may be missing."""
+    """Return the schema of an object that has exactly these fields. Only the `optional` ones can be missing."""
     wanted = [name for name in properties if name not in optional]
     return {"type": "object", "properties": properties, "required": wanted, "additionalProperties": False}
 
@@ -145,13 +145,13 @@ ERROR = record(error=STRING, message=STRING)
 
 
 def envelope(data: Schema) -> Schema:
-    """Return the schema of Apertium's answers."""
+    """Return the schema of Apertium's answers, which wrap their data."""
     return record(responseData=data, responseDetails={"type": "null"}, responseStatus={"const": 200})
 
 
 @dataclass(frozen=True)
 class Operation:
-    """A path and a method, with its request and its response. A response other than JSON has a media type."""
+    """One operation of the service: a path, a method, its request and its response."""
 
     path: str
     method: str
@@ -164,7 +164,7 @@ class Operation:
 
 
 def either(*schemas: Schema) -> Schema:
-    """Return a schema that allows any of these."""
+    """Return a schema that accepts what any of these accepts."""
     return {"anyOf": list(schemas)}
 
 
@@ -403,7 +403,7 @@ OPERATIONS = [
 
 
 def schema_of(kind: Any) -> Schema:
-    """Return the schema of a type's values.
+    """Return the schema for the values of a type.
 
     >>> schema_of(int | list[str])
     {'anyOf': [{'type': 'integer'}, {'type': 'array', 'items': {'type': 'string'}}]}
@@ -422,7 +422,7 @@ def schema_of(kind: Any) -> Schema:
 
 
 def request_schema(options: Any) -> Schema:
-    """Return the schema of a request, from the dataclass that declares it."""
+    """Return the schema of a request. A dataclass declares the request."""
     properties, wanted = {}, []
     for o in options_of(options):
         entry = {**schema_of(o.type), "description": o.help}
@@ -439,7 +439,7 @@ def request_schema(options: Any) -> Schema:
 
 
 def describe(operation: Operation) -> Schema:
-    """Describe one operation."""
+    """Describe one operation in OpenAPI."""
     good: Schema = {"description": "the answer"}
     good["content"] = {operation.media: {"schema": operation.gives} if operation.media == "application/json" else {}}
     bad = {"description": "what is wrong", "content": {"application/json": {"schema": ERROR}}}
@@ -465,7 +465,7 @@ def describe(operation: Operation) -> Schema:
 
 
 def specification(version: str) -> Schema:
-    """Return the whole OpenAPI description."""
+    """Return the OpenAPI description of the whole service."""
     paths: Schema = {}
     for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method] = describe(operation)

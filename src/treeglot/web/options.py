@@ -1,4 +1,4 @@
-"""How models are served."""
+"""Options for serving models. Most of them limit single requests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from treeglot.base.options import Options, option
 
 @dataclass(frozen=True)
 class ServeOptions(Options):
-    """Limits of the service."""
+    """Limits that protect the service from large or slow requests."""
 
     characters: int = option(20_000, "characters of one request, at most", least=1)
     texts: int = option(100, "texts of one request, at most", least=1)

@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TranslateRequest(Options):
-    """A text to translate, or several."""
+    """The fields of a request to translate one or several texts."""
 
     q: str | list[str] = required("a text, or a list of them")
     model: str = option("", "the name of a model; empty: the first for the languages")
@@ -56,7 +56,10 @@ class TranslateRequest(Options):
 
 
 def merged(model: Model, terms: Mapping[str, str]) -> Glossary | None:
-    """Put forced terms before the model's glossary. None leaves the model's glossary alone."""
+    """Combine forced terms with the model's glossary, which they override.
+
+    None means that there are no forced terms.
+    """
     if not terms:
         return None
     own = model.glossary
@@ -69,7 +72,7 @@ def merged(model: Model, terms: Mapping[str, str]) -> Glossary | None:
 
 
 async def asked(request: Request, schema: Callable[..., T]) -> tuple[T, Fields]:
-    """Return the fields of a request in the form of `schema`. Unknown fields are refused."""
+    """Parse the fields of a request by a `schema`. Unknown fields are refused."""
     fields = await fields_of(request)
     try:
         return from_table(schema, fields), fields
@@ -78,7 +81,7 @@ async def asked(request: Request, schema: Callable[..., T]) -> tuple[T, Fields]:
 
 
 def pick(request: Request, asked: Any, texts: list[str]) -> Served:
-    """Return the model that a request names, or the one for its languages."""
+    """Return the model that a request names, or else the model for its languages."""
     shelf = service_of(request).shelf
     if asked.model:
         try:
@@ -96,14 +99,14 @@ def pick(request: Request, asked: Any, texts: list[str]) -> Served:
 
 
 async def refreshed(request: Request) -> Shelf:
-    """Return the models after reloading changed folders. Another process may have changed them a moment ago."""
+    """Reload models whose folders have changed, perhaps by another process, and return all models."""
     shelf = service_of(request).shelf
     await asyncio.to_thread(shelf.refresh)
     return shelf
 
 
 def named(request: Request, name: str) -> Served:
-    """Find the model of a name. Without a name, it is the first."""
+    """Find a model by its name. Without a name, return the first model."""
     shelf = service_of(request).shelf
     try:
         return shelf.named(name) if name else next(iter(shelf))
@@ -112,7 +115,7 @@ def named(request: Request, name: str) -> Served:
 
 
 async def translate_texts(request: Request) -> Response:
-    """`POST /v1/translate`."""
+    """Answer `POST /v1/translate` with translations and their details."""
     wanted, fields = await asked(request, TranslateRequest)
     texts = texts_of(request, wanted.q)
     admit(request, fields, characters=sum(map(len, texts)))
@@ -135,7 +138,7 @@ async def translate_texts(request: Request) -> Response:
 
 
 def _text(served: Served, found: Translation, wanted: TranslateRequest) -> Fields:
-    """Return a text, and its sentences with their places in both texts."""
+    """Translate a text. Return it with its sentences and their places in both texts."""
     parts = found.sentences
     begin = [0, 0]
     listed = []
@@ -149,7 +152,7 @@ def _text(served: Served, found: Translation, wanted: TranslateRequest) -> Field
 
 
 def _described(served: Served, found: Translation, wanted: TranslateRequest) -> Fields:
-    """Describe a sentence as the request wants it. Confidence needs a second search."""
+    """Describe a sentence with the data that the request asks for. Confidence needs a second search."""
     entry = describe(served, found, wanted.trace)
     if wanted.confidence and served.model.translator.judge is not None and found.hypotheses:
         entry["confidence"] = found.confidence
@@ -158,7 +161,7 @@ def _described(served: Served, found: Translation, wanted: TranslateRequest) -> 
 
 
 def describe(served: Served, found: Translation, trace: bool) -> Fields:
-    """Return a sentence with its translation: words, their positions, alignment, and other requested data."""
+    """Describe a translated sentence: its words and their positions, its alignment, and other requested data."""
     entry: Fields = {
         "source": found.source,
         "text": found.text,
@@ -212,7 +215,7 @@ def _finite(number: float) -> float | None:
 async def _lines(
     service: Service, served: Served, texts: list[str], wish: Wish, wanted: TranslateRequest
 ) -> AsyncIterator[bytes]:
-    """Yield a line for each sentence, with its text's number and its place there; a last one that says how it ended."""
+    """Yield a line for each sentence, with its place in its text. The last line tells whether all went well."""
     number = 0
     for which, text in enumerate(texts):
         async for (begin, end), found in sentences(service.workers, served.model, text, wish):
@@ -223,7 +226,7 @@ async def _lines(
 
 
 async def _guarded(service: Service, lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield the lines; after the deadline a line with an error instead. The response has begun: its status is 200."""
+    """Yield the lines. After the deadline, yield an error instead, because the status 200 has already been sent."""
     import asyncio
 
     end = asyncio.get_running_loop().time() + service.options.deadline
@@ -244,7 +247,7 @@ def _line(entry: Fields) -> bytes:
 
 
 async def models(request: Request) -> Response:
-    """`GET /v1/models`."""
+    """Answer `GET /v1/models` with a description of each model."""
     service = service_of(request)
     first = next(iter(service.shelf))
     return Json(

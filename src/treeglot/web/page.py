@@ -1,4 +1,4 @@
-"""The workbench: a page whose files are part of the package."""
+"""The workbench, a page in the browser. Its files are part of the package."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def _file(name: str) -> str:
 
 
 async def index(request: Request) -> Response:
-    """`GET /`."""
+    """Answer `GET /` with the page."""
     return Response(_file("index.html"), media_type="text/html")
 
 
 async def static(request: Request) -> Response:
-    """`GET /static/NAME`: one of the names that are known."""
+    """Answer `GET /static/NAME`. Only known names are served."""
     name = request.path_params["name"]
     if name in DRAWINGS:
         return Response(DRAWINGS[name][1], media_type=DRAWINGS[name][0])

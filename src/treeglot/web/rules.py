@@ -32,7 +32,7 @@ _writing = threading.Lock()
 
 @dataclass(frozen=True)
 class RulesRequest(Options):
-    """Words to search for in rules."""
+    """The fields of a request to search rules by words."""
 
     source: str = option("", "words and variables of the source side, blanks between them; empty: any")
     target: str = option("", "likewise of the target side")
@@ -45,7 +45,7 @@ class RulesRequest(Options):
 
 @dataclass(frozen=True)
 class Change(Options):
-    """A rule that is added, forbidden or reweighted."""
+    """One correction in a request: a rule to add, forbid or reweight."""
 
     action: Literal["add", "forbid", "reweight"] = required("what is done")
     source: str = required("the source side, as rules have it")
@@ -57,7 +57,7 @@ class Change(Options):
 
 @dataclass(frozen=True)
 class CorrectRequest(Options):
-    """Corrections of rules, which hold together."""
+    """The fields of a request to correct rules. All corrections form one group."""
 
     corrections: list[dict[str, Any]] = required("action, source, target, lhs, alignment and features of each rule")
     author: str = option("", "who says so")
@@ -67,7 +67,7 @@ class CorrectRequest(Options):
 
 @dataclass(frozen=True)
 class UndoRequest(Options):
-    """Corrections to take back."""
+    """The fields of a request to undo a group of corrections."""
 
     group: str = required("the group that the answer to the corrections named")
     model: str = option("", "the name of a model; empty: the first")
@@ -76,7 +76,7 @@ class UndoRequest(Options):
 
 @dataclass(frozen=True)
 class LearnRequest(Options):
-    """A sentence with its correct translation."""
+    """The fields of a request to learn from a sentence and its correct translation."""
 
     q: str = required("the sentence")
     translation: str = required("its translation")
@@ -88,7 +88,10 @@ class LearnRequest(Options):
 
 @dataclass(frozen=True)
 class CheckRequest(Options):
-    """Sentences to translate without and with corrections. Without corrections, those of the model are used."""
+    """The fields of a request to compare translations without and with changes.
+
+    Without changes, the model's own are used.
+    """
 
     corrections: tuple[dict[str, Any], ...] = option((), "corrections to try")
     sentence: str = option("", "a sentence to learn from, with its translation")
@@ -101,7 +104,7 @@ class CheckRequest(Options):
 
 
 async def rules(request: Request) -> Response:
-    """`POST /v1/rules`: the rules of a model that have some words."""
+    """Answer `POST /v1/rules` with the rules of a model that contain some words."""
     wanted, fields = await asked(request, RulesRequest)
     admit(request, fields, characters=len(wanted.source) + len(wanted.target))
     if len(wanted.sides) > MOST:
@@ -130,13 +133,13 @@ def listed(served: Served) -> Fields:
 
 
 async def corrections(request: Request) -> Response:
-    """`GET /v1/corrections`."""
+    """Answer `GET /v1/corrections` with the corrections of the models."""
     admit(request, {})
     return Json({"corrections": [listed(served) for served in await refreshed(request)]})
 
 
 async def correct(request: Request) -> Response:
-    """`POST /v1/corrections`: add corrections to those of a model. Needs the right to correct."""
+    """Answer `POST /v1/corrections`: add corrections to those of a model. This needs the right to correct."""
     wanted, fields = await asked(request, CorrectRequest)
     admit(request, fields, "correct")
     served = named(request, wanted.model)
@@ -150,7 +153,7 @@ async def correct(request: Request) -> Response:
 
 
 async def undo(request: Request) -> Response:
-    """`POST /v1/corrections/undo`: undo a group of corrections. Needs the right to correct."""
+    """Answer `POST /v1/corrections/undo`: undo a group of corrections. This needs the right to correct."""
     wanted, fields = await asked(request, UndoRequest)
     admit(request, fields, "correct")
     await refreshed(request)
@@ -162,7 +165,10 @@ async def undo(request: Request) -> Response:
 
 
 async def learn(request: Request) -> Response:
-    """`POST /v1/learn`: teach a model a translation, with the right to. The answer comes once it is on disk."""
+    """Answer `POST /v1/learn`: teach a model a translation. This needs the right to learn.
+
+    When the answer is sent, the change is on disk.
+    """
     wanted, fields = await asked(request, LearnRequest)
     [text] = texts_of(request, wanted.q)
     [translation] = texts_of(request, wanted.translation, "translation")
@@ -189,14 +195,14 @@ async def learn(request: Request) -> Response:
 
 
 async def suggestions(request: Request) -> Response:
-    """`GET /v1/suggestions`: what users suggested. Needs the right to correct."""
+    """Answer `GET /v1/suggestions` with the suggestions of users. This needs the right to correct."""
     admit(request, {}, "correct")
     kept = service_of(request).suggestions
     return Json({"suggestions": [] if kept is None else await asyncio.to_thread(kept.last, SHOWN)})
 
 
 async def check(request: Request) -> Response:
-    """`POST /v1/corrections/check`: the sentences that corrections change, before and after."""
+    """Answer `POST /v1/corrections/check` with the sentences that changes affect, before and after."""
     wanted, fields = await asked(request, CheckRequest)
     texts = texts_of(request, list(wanted.q)) if wanted.q else []
     pair = [text for one in (wanted.sentence, wanted.translation) for text in texts_of(request, one, "sentence")]
@@ -249,7 +255,7 @@ def _dev(request: Request, served: Served) -> tuple[list[str], list[str]]:
 
 
 def _made(given: Sequence[dict[str, Any]], author: str, group: str) -> tuple[Correction, ...]:
-    """Make corrections from a request."""
+    """Create corrections from the fields of a request."""
     if len(given) > MOST:
         raise refuse(f"{len(given):,} corrections; expected at most {MOST:,}")
     try:
@@ -276,7 +282,10 @@ def _correction(given: Mapping[str, Any], author: str, group: str) -> Correction
 
 
 def _tried(model: Model, more: tuple[Correction, ...]) -> tuple[Model, list[str]]:
-    """Return the model with further corrections, and notes on doubtful ones. Impossible ones are refused."""
+    """Return a copy of the model with additional corrections, and notes on doubtful ones.
+
+    Impossible ones are refused.
+    """
     try:
         held = tuple(model.corrections or ())
         made, odd = model.try_corrections((*held, *more), len(held))
@@ -292,7 +301,7 @@ def _append(model: Model, made: tuple[Correction, ...]) -> None:
 
 
 def _check_file(model: Model) -> None:
-    """Refuse to add to a file that has a bad line: no model could be loaded with it."""
+    """Refuse to extend a file that contains a bad line, because no model could be loaded with it."""
     path = model.directory / CORRECTIONS
     try:
         if path.is_file():
@@ -309,5 +318,5 @@ def _removed(model: Model, group: str) -> Corrections:
 
 
 async def _again(request: Request, served: Served) -> Fields:
-    """The corrections of a model, after it was loaded again."""
+    """Return the current corrections of the model, after reloading it."""
     return listed((await refreshed(request)).named(served.name))

@@ -1,4 +1,4 @@
-"""The process that serves, or several that share a socket and the models' memory."""
+"""Runs the service in one process, or in several that share a socket and the memory of the models."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SOON = 10.0  # seconds
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open a socket for clients. Port 0 selects a free port."""
+    """Open a socket for clients. With port 0, the system selects a free port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=1024)
@@ -55,7 +55,7 @@ def address(listening: socket.socket) -> str:
 class Outgoing:
     """Buffers outgoing data of a connection, so that the head and body of an answer leave in one packet.
 
-    A client that does not read its answer is cut off after a while: when the connection closes, or cannot continue.
+    If a client does not read its answer, it is cut off after some time: when the connection closes, or cannot continue.
     """
 
     def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop, patience: float) -> None:
@@ -69,27 +69,27 @@ class Outgoing:
         return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:
-        """Buffer data until the current callback ends, and then send it."""
+        """Buffer data until the current callback ends. Then send all of it."""
         if not self._held:
             self._loop.call_soon(self.flush)
         self._held.append(data)
 
     def flush(self) -> None:
-        """Send the buffer."""
+        """Send the buffered data."""
         held = b"".join(self._held)
         self._held.clear()
         if held and not self._transport.is_closing():
             self._transport.write(held)
 
     def close(self) -> None:
-        """Close when all data is sent, or the client stops reading."""
+        """Close the connection when all data is sent, or when the client stops reading."""
         self.flush()
         self._transport.close()
         self.relax()
         self.hurry(self._patience)
 
     def hurry(self, seconds: float) -> None:
-        """Cut the connection off if the client reads nothing for this many seconds."""
+        """Cut the connection off if the client reads nothing for this number of seconds."""
         if self._late is None:
             self._late = self._loop.call_later(seconds, self._cut, seconds, self._transport.get_write_buffer_size())
 
@@ -109,9 +109,9 @@ class Outgoing:
 
 
 class Connection(HttpToolsProtocol):
-    """A connection that is closed if a request's headers do not arrive in time, or have too many bytes.
+    """A connection with limits for headers. It is closed if they do not arrive in time, or are too large.
 
-    It is cut off if its client does not read: `stalled` seconds after no more can be sent.
+    It is also cut off if its client does not read for `stalled` seconds while data is waiting to be sent.
     """
 
     def __init__(self, *arguments: Any, patience: float, stalled: float, **more: Any) -> None:
@@ -124,14 +124,14 @@ class Connection(HttpToolsProtocol):
         self._heads = 0  # that were complete
 
     def connection_made(self, transport: Any) -> None:
-        """Start the clock for the headers. Small answers are sent without delay."""
+        """Begin to measure the time for the headers. Small answers are sent without delay."""
         outgoing = Outgoing(transport, self.loop, self._patience)
         super().connection_made(outgoing)  # type: ignore[arg-type]
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._late = self.loop.call_later(self._patience, outgoing.close)
 
     def data_received(self, data: bytes) -> None:
-        """Restart the clock with each new request. It stops when the headers are complete."""
+        """Restart the clock for each new request. The clock stops when the headers are complete."""
         if self._late is None and self._heading:
             self._late = self.loop.call_later(self._patience, self.transport.close)
         before, heading = self._heads, self._heading
@@ -150,37 +150,37 @@ class Connection(HttpToolsProtocol):
                     self.transport.abort()
 
     def on_headers_complete(self) -> None:
-        """Note that the rest of the request is its body."""
+        """Remember that what follows is the body of the request."""
         self._heading = False
         self._heads += 1
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """Note that another request follows."""
+        """Remember that the next data belongs to another request."""
         self._heading = True
         super().on_message_complete()
 
     def on_message_begin(self) -> None:
-        """A request begins. The number of pipelined requests is limited."""
+        """Count a new request. The number of pipelined requests is limited."""
         if len(self.pipeline) >= PIPELINED:
             raise ValueError("too many requests at once")
         super().on_message_begin()
         self._named = 0
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Limit the bytes of headers. An error raised here makes the request a bad one."""
+        """Count the bytes of the headers. If there are too many, the raised error makes the request a bad one."""
         self._named += len(name) + len(value)
         if self._named > HEADER_BYTES:
             raise ValueError(TOO_LONG)
         super().on_header(name, value)
 
     def pause_writing(self) -> None:
-        """Give a client that reads too slowly a limited time."""
+        """Limit the time of a client that reads too slowly."""
         super().pause_writing()
         self._outgoing.hurry(self._stalled)
 
     def resume_writing(self) -> None:
-        """Let a client that reads again continue."""
+        """Lift the limit for a client that reads again."""
         super().resume_writing()
         if not self.transport.is_closing():
             self._outgoing.relax()
@@ -190,7 +190,7 @@ class Connection(HttpToolsProtocol):
         return cast("Outgoing", self.transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the clocks."""
+        """Stop all clocks of the connection."""
         if self._late is not None:
             self._late.cancel()
         super().connection_lost(exc)
@@ -198,7 +198,7 @@ class Connection(HttpToolsProtocol):
 
 
 class Server(uvicorn.Server):
-    """A server that ends on a signal, after the running requests are answered, and returns normally."""
+    """A server that a signal ends. It answers the running requests first, and returns normally."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -214,7 +214,7 @@ class Server(uvicorn.Server):
 
 
 def serve(app: Any, listening: socket.socket, options: ServeOptions, trust_proxy: bool = False) -> None:
-    """Serve an application until a signal ends it."""
+    """Serve an application until a signal arrives."""
 
     def connection(*arguments: Any, **more: Any) -> Connection:
         return Connection(*arguments, patience=options.patience, stalled=options.deadline, **more)
@@ -243,10 +243,11 @@ def serve(app: Any, listening: socket.socket, options: ServeOptions, trust_proxy
 def serve_processes(
     run: Callable[[], None], number: int, ended: Callable[[int], None], clock: Callable[[], float] = time.monotonic
 ) -> None:
-    """Run `run` in several processes, forked from this one. Dead processes are replaced. A signal ends them all.
+    """Run `run` in several processes, forked from this one. Dead processes are replaced. A signal ends all of them.
 
-    Processes that die at once are replaced only a few times. They share the data that this process has loaded. `ended`
-    is called for each process that has ended. They end with this one: a pipe tells them when it ends.
+    If processes die at once after their start, they are replaced only a few times. All share the data that this process
+    has loaded. `ended` is called for each process that has ended. A pipe tells them when this process ends, and then
+    they end, too.
     """
     gc.freeze()
     children: dict[int, float] = {}  # when they began

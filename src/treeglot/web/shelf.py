@@ -1,4 +1,4 @@
-"""The models that are served."""
+"""Holds the models that are served."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HEAD = 65_536  # bytes of a file that its digest is made of: binary files begin 
 
 @dataclass(frozen=True)
 class Served:
-    """A model with its name and languages. `digest` changes whenever a translation may change."""
+    """A model with its name and languages. When a translation may have changed, `digest` changes."""
 
     name: str
     model: Model
@@ -42,12 +42,15 @@ class Served:
 
     @cached_property
     def pair(self) -> tuple[str, str]:
-        """Its languages, as `normal` has them."""
+        """The languages of the model, as `normal` returns them."""
         return normal(self.source), normal(self.target)
 
 
 def stamp_of(folder: Path) -> Stamp:
-    """Return the files of a folder with sizes and times, without hidden files, which are being written."""
+    """Return the files of a folder with their sizes and times.
+
+    Hidden files are left out, because they are being written.
+    """
     found = []
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
@@ -62,7 +65,10 @@ def stamp_of(folder: Path) -> Stamp:
 
 
 def _digest(folder: Path, stamp: Stamp, options: object) -> str:
-    """Return a digest of the header and size of every file, and of the full content of files that people edit."""
+    """Return a digest of a model's folder.
+
+    It covers the headers and sizes of all files, and the full content of files that people edit.
+    """
     made = blake2b(repr(options).encode(), digest_size=8)
     for name, size, _ in stamp:
         with (folder / name).open("rb") as stream:
@@ -73,7 +79,7 @@ def _digest(folder: Path, stamp: Stamp, options: object) -> str:
 def open_served(place: str, time_limit: float = 0.0) -> Served:
     """Load the model of a folder, or of `SOURCE-TARGET=FOLDER`, which names its languages.
 
-    A model that takes text knows its languages. `time_limit` applies if the model has none.
+    If the model takes text, it knows its languages. `time_limit` applies if the model itself has no limit.
     """
     languages, equals, path = ("", "", place) if Path(place).is_dir() else place.partition("=")
     folder = Path(path if equals else place)
@@ -96,10 +102,10 @@ def open_served(place: str, time_limit: float = 0.0) -> Served:
 
 
 class Shelf:
-    """Models by name and by languages. If several models have the same languages, the first serves them."""
+    """The models by name and by languages. If several models have the same languages, the first one serves them."""
 
     def __init__(self, places: Sequence[str], time_limit: float = 0.0) -> None:
-        """Load the models. `places` are folders, or `SOURCE-TARGET=FOLDER`."""
+        """Load the models. Each of `places` is a folder, or `SOURCE-TARGET=FOLDER`."""
         self._places = tuple(places)
         self._time_limit = time_limit
         self._served = tuple(open_served(place, time_limit) for place in places)
@@ -117,14 +123,14 @@ class Shelf:
         return len(self._served)
 
     def named(self, name: str) -> Served:
-        """Return the model of a name."""
+        """Find a model by its name."""
         found = next((served for served in self._served if served.name == name), None)
         if found is None:
             raise UsageError(unknown("model", name, [served.name for served in self._served]))
         return found
 
     def between(self, source: str, target: str) -> Served | None:
-        """Return the first model for two languages, with codes as clients write them."""
+        """Find the first model for two languages, given by codes in the forms of clients."""
         pairs = [(a, b) for a in candidates(source) for b in candidates(target)]
         for wanted in pairs:
             for served in self._served:
@@ -144,13 +150,13 @@ class Shelf:
 
     @property
     def languages(self) -> list[str]:
-        """All languages, those of sources first."""
+        """All languages, beginning with those that models translate from."""
         return list(dict.fromkeys([*self.sources, *(served.target for served in self._served)]))
 
     def refresh(self) -> list[str]:
         """Load the models whose folders have changed, and return their names.
 
-        Running requests keep their model. If a folder cannot be loaded, its old model stays.
+        Running requests keep the old model. If a folder cannot be loaded, its old model stays.
         """
         changed = []
         with self._lock:
@@ -170,7 +176,7 @@ class Shelf:
         return changed
 
     async def watch(self, seconds: float) -> None:
-        """Poll the folders."""
+        """Check the folders at regular intervals."""
         while True:
             await asyncio.sleep(seconds)
             await asyncio.to_thread(self.refresh)

@@ -1,4 +1,4 @@
-"""Better translations that users suggest: lines of JSON in a file, for review."""
+"""Stores better translations that users suggest, as lines of JSON in a file, for review."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ FIELDS = ("time", "source", "target", "q", "s")
 
 
 class Suggestions:
-    """A file of suggestions. An acknowledged suggestion is on disk."""
+    """The file of suggestions. When a suggestion is acknowledged, it is on disk."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
 
     def add(self, source: str, target: str, text: str, suggested: str) -> None:
-        """Add one suggestion."""
+        """Write one suggestion to the file."""
         made = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         entry = {"time": made, "source": source, "target": target, "q": text, "s": suggested}
         line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
@@ -36,7 +36,7 @@ class Suggestions:
             os.fsync(stream.fileno())
 
     def last(self, most: int) -> list[dict[str, str]]:
-        """Return the last suggestions, newest first. Damaged lines are skipped."""
+        """Return the latest suggestions, newest first. Damaged lines are skipped."""
         found: list[dict[str, str]] = []
         with suppress(FileNotFoundError), self.path.open("rb") as stream:
             stream.seek(max(0, stream.seek(0, os.SEEK_END) - READ))

@@ -1,4 +1,4 @@
-"""Glossaries: terms for one request, and the glossary of a model, which is a file in its folder."""
+"""Serves glossaries: terms for one request, and the glossary file in a model's folder."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LONGEST = 500  # characters of a cell
 
 @dataclass(frozen=True)
 class GlossaryRequest(Options):
-    """The new glossary of a model, which replaces the old one."""
+    """The fields of a request that replaces the glossary of a model."""
 
     entries: list[dict[str, Any]] = required("source, target, mode, case, forms and pos of each term")
     version: str = option("", "the version that they replace, as it was listed; another is left alone. Empty: any")
@@ -45,13 +45,13 @@ def listed(served: Served) -> Fields:
 
 
 async def glossaries(request: Request) -> Response:
-    """`GET /v1/glossaries`."""
+    """Answer `GET /v1/glossaries` with the glossaries of the models."""
     admit(request, {})
     return Json({"glossaries": [listed(served) for served in await refreshed(request)]})
 
 
 async def keep(request: Request) -> Response:
-    """`POST /v1/glossaries`: replace the glossary of a model. Needs the right to correct."""
+    """Answer `POST /v1/glossaries`: replace the glossary of a model. This needs the right to correct."""
     wanted, fields = await asked(request, GlossaryRequest)
     admit(request, fields, "correct")
     served = named(request, wanted.model)
@@ -67,7 +67,7 @@ async def keep(request: Request) -> Response:
 
 
 def _entry(given: Mapping[str, Any]) -> Entry:
-    """Return an entry that a line of the file can hold."""
+    """Create an entry from the fields of a request. A line of the file must be able to hold it."""
     made: Entry = from_table(Entry, given)
     for cell in (made.source, made.target, made.pos, *made.forms):
         if len(cell) > LONGEST or not cell.isprintable() or cell.startswith("#") or "|" in cell:
@@ -76,7 +76,7 @@ def _entry(given: Mapping[str, Any]) -> Entry:
 
 
 def _lines(entries: tuple[Entry, ...]) -> bytes:
-    """Encode entries as a glossary file."""
+    """Encode entries as the lines of a glossary file."""
     lines = ["\t".join(COLUMNS)]
     for entry in entries:
         values = asdict(entry) | {"forms": "|".join(entry.forms)}
@@ -96,7 +96,7 @@ def _held(path: Path) -> tuple[Entry, ...]:
 
 
 def _write(served: Served, entries: tuple[Entry, ...], version: str) -> None:
-    """Replace the file, unless it has changed since the given version."""
+    """Replace the glossary file. If it has changed since the given version, refuse."""
     path = served.model.directory / GLOSSARY_FILE
     with changing(path):
         if version and version != _version(_held(path)):

@@ -1,4 +1,4 @@
-"""Splits a text into sentences, and joins their translations."""
+"""Splits a text into sentences, and joins the translations of the sentences."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ Place: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True)
 class Wish:
-    """The options of one translation."""
+    """Options that a client chose for a translation."""
 
     kbest: int = 1
     options: Mapping[str, Any] = field(default_factory=dict)  # of `Model.translate_batch`
 
 
 def cut(model: Model, text: str) -> list[tuple[Place, Tokens]]:
-    """Split a text into sentences with their positions, like `Model.translate`.
+    """Split a text into sentences with their positions, in the same way as `Model.translate`.
 
-    For a model that takes words, each line is a sentence.
+    If the model takes words, each line is a sentence.
     """
     if model.text is None:
         lines = re.finditer(r"[^\n]*[^\s][^\n]*", text)
@@ -50,29 +50,29 @@ def _words(line: str) -> Tokens:
 
 @dataclass(frozen=True)
 class Decoding:
-    """A call that translates a sentence or a short text. Calls for the same model can be batched."""
+    """A call that translates a sentence or a short text. Several calls for the same model can form a batch."""
 
     model: Model
     given: Tokens | str
     wish: Wish
 
     def __call__(self) -> Translation:
-        """Translate it."""
+        """Translate this text alone."""
         return self.together([])[0]
 
     @property
     def size(self) -> int:
-        """The number of characters."""
+        """The number of characters to translate."""
         return len(self.given if isinstance(self.given, str) else self.given.text)
 
     def joins(self, other: Any) -> bool:
-        """Return whether the other call has the same model and options. Long sentences are not batched."""
+        """Return whether this call and another can form a batch: same model and options, and no long sentences."""
         if not isinstance(other, Decoding) or other.model is not self.model or other.wish != self.wish:
             return False
         return self.size <= WHOLE and other.size <= WHOLE
 
     def together(self, others: Sequence[Decoding]) -> list[Translation]:
-        """Return the translations of this and of the others."""
+        """Translate this text and the texts of other calls in one batch."""
         calls, wish = [self, *others], self.wish
         given = [call.given if isinstance(call.given, str) else call.given.words for call in calls]
         found = self.model.translate_batch(given, wish.kbest, wish.kbest > 1, **wish.options)
@@ -112,7 +112,7 @@ async def translate(workers: Workers, model: Model, text: str, wish: Wish = Wish
 
 
 class InTurns:
-    """A model for threads whose batches take turns with the sentences of other requests."""
+    """Acts as a model for threads. Its batches take turns with the sentences of other requests."""
 
     def __init__(self, model: Model, workers: Workers) -> None:
         self._model = model
@@ -121,7 +121,7 @@ class InTurns:
         self._futures: list[Future[Translation]] = []
 
     def stop(self) -> None:
-        """Cancel waiting calls."""
+        """Cancel the calls that are waiting."""
         self._stopped = True
         for future in self._futures:
             future.cancel()
@@ -148,9 +148,9 @@ class InTurns:
 
 
 def alternatives(model: Model, translation: Translation, number: int) -> list[str]:
-    """Return at most `number` other translations of a text. In each, one sentence differs from the best.
+    """Return at most `number` other translations of a text. Each differs from the best one in a single sentence.
 
-    The closest in score come first.
+    Those with the smallest loss of score come first.
     """
     parts = translation.sentences
     others = sorted(
@@ -169,7 +169,7 @@ def alternatives(model: Model, translation: Translation, number: int) -> list[st
 
 
 def _replaced(model: Model, translation: Translation, place: int, hypothesis: Hypothesis) -> str:
-    """Return the text with another hypothesis of the sentence at `place`."""
+    """Return the text in which another hypothesis replaces the sentence at `place`."""
     part = translation.sentences[place]
     new = hypothesis_text(model, part, hypothesis).text
     if len(translation.sentences) == 1:  # its text has the blanks around it
@@ -183,7 +183,7 @@ def _replaced(model: Model, translation: Translation, place: int, hypothesis: Hy
 
 
 def hypothesis_text(model: Model, part: Translation, hypothesis: Hypothesis) -> Tokens:
-    """Return the text of a hypothesis of one sentence."""
+    """Convert a hypothesis of one sentence to text."""
     words = tokens(hypothesis.text)
     if model.text is None:
         return place_words(words)

@@ -1,4 +1,4 @@
-"""Why a translation, and why not another: reasons, examples from the training text, forced decoding."""
+"""Explains why a translation was chosen, and why not another, with examples from the training text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from treeglot.web.translate import hypothesis_text
 
 @dataclass(frozen=True)
 class WhyRequest(SentenceRequest):
-    """A sentence, and perhaps another translation of it."""
+    """The fields of a request to explain a translation, and optionally why another one lost."""
 
     instead: str = option("", "another translation: why is it not this one")
     examples: int = option(3, "sentence pairs of each rule", least=0, most=50)
@@ -29,7 +29,7 @@ class WhyRequest(SentenceRequest):
 
 @dataclass(frozen=True)
 class ProvenanceRequest(Options):
-    """Words or a rule to look for in the training text."""
+    """The fields of a request to find words or a rule in the training text."""
 
     source: str = option("", "words of the source side, blanks between them; or the source side of a rule")
     target: str = option("", "words of the target side, or the target side of a rule")
@@ -40,7 +40,7 @@ class ProvenanceRequest(Options):
 
 
 async def why(request: Request) -> Response:
-    """`POST /v1/why`."""
+    """Answer `POST /v1/why` with the reasons for a translation, and against another one."""
     wanted, fields = await asked(request, WhyRequest)
     [text] = texts_of(request, wanted.q)
     [instead] = texts_of(request, wanted.instead, "instead")
@@ -99,7 +99,7 @@ def _instead(instead: Instead) -> Fields:
 
 
 def concordance(found: Concordance) -> Fields:
-    """Return sentence pairs with the positions of their found words."""
+    """Describe sentence pairs, with the positions of the words that were found."""
     return {
         "pairs": found.pairs,
         "examples": [
@@ -116,7 +116,7 @@ def concordance(found: Concordance) -> Fields:
 
 
 async def provenance(request: Request) -> Response:
-    """`POST /v1/provenance`: where words or a rule stand in the training text."""
+    """Answer `POST /v1/provenance` with the places of words or of a rule in the training text."""
     wanted, fields = await asked(request, ProvenanceRequest)
     admit(request, fields, characters=len(wanted.source) + len(wanted.target))
     served = named(request, wanted.model)

@@ -20,31 +20,33 @@ LARGEST = 1000  # the sum of their sizes, at most
 
 
 class BusyError(Exception):
-    """Too many calls are waiting."""
+    """Raised if too many calls are waiting."""
 
 
 class Joint(Protocol):
-    """A call that costs less in a batch with others of its kind."""
+    """The interface of a call that costs less in a batch with similar calls."""
 
     size: int  # its share of a batch
 
     def __call__(self) -> Any:
-        """Make the call alone."""
+        """Make this call alone."""
         ...
 
     def joins(self, other: Any) -> bool:
-        """Return whether both calls can be made in one batch."""
+        """Return whether this call and another can be made in one batch."""
         ...
 
     def together(self, others: Sequence[Any]) -> list[Any]:
-        """Make this call and the others in one batch."""
+        """Make this call and others in one batch."""
         ...
 
 
 class Workers:
-    """Threads that make calls, one of each request in turn. The core releases the interpreter while it decodes.
+    """Threads that make the calls of requests.
 
-    When many calls wait, a thread takes several and makes them in one batch if they can be joined.
+    Requests take turns: each gets one call at a time. The core releases the interpreter lock.
+
+    If many calls are waiting, a thread takes several that can be joined, and makes them in one batch.
     """
 
     def __init__(self, threads: int, most_waiting: int = 1_000_000) -> None:
@@ -57,7 +59,7 @@ class Workers:
         self._started = self._ended = False
 
     def submit(self, calls: Sequence[Call[T]]) -> list[Future[T]]:
-        """Queue the calls of one request from a thread. If too many are waiting, raise `BusyError`."""
+        """Queue the calls of one request, from a thread. If too many calls are waiting, raise `BusyError`."""
         futures: list[Future[T]] = [Future() for _ in calls]
         self._queue(futures, calls)
         return futures
@@ -73,7 +75,7 @@ class Workers:
                 self._changed.notify(min(len(calls), self.threads))
 
     def _start(self) -> None:
-        """Start the threads on the first call, because threads do not survive a fork."""
+        """Start the threads when the first call arrives, because threads do not survive a fork."""
         if not self._started:
             self._started = True
             for number in range(self.threads):
@@ -81,7 +83,10 @@ class Workers:
 
     @contextmanager
     def _asked(self, calls: Sequence[Call[T]]) -> Iterator[list[asyncio.Future[T]]]:
-        """Queue the calls of one request from the event loop. Waiting calls are given up at the end."""
+        """Queue the calls of one request, from the event loop.
+
+        At the end of the block, cancel those that still wait.
+        """
         loop = asyncio.get_running_loop()
         futures: list[asyncio.Future[T]] = [loop.create_future() for _ in calls]
         self._queue(futures, calls)
@@ -93,18 +98,21 @@ class Workers:
                     future.exception()  # nobody else looks at those after the first that failed
 
     async def each(self, calls: Sequence[Call[T]]) -> AsyncIterator[T]:
-        """Yield the results in order, as soon as they are ready. Closing the iterator cancels waiting calls."""
+        """Yield the results in order, as soon as they are ready.
+
+        If the iterator is closed, waiting calls are cancelled.
+        """
         with self._asked(calls) as futures:
             for future in futures:
                 yield await future
 
     async def all(self, calls: Sequence[Call[T]]) -> list[T]:
-        """Return all results, in order."""
+        """Return the results of all calls, in order."""
         with self._asked(calls) as futures:
             return [await future for future in futures]
 
     def end(self) -> None:
-        """End the threads after their current calls."""
+        """Let the threads end after their current calls."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
@@ -119,7 +127,7 @@ class Workers:
             del taken, running, made  # an idle thread keeps nothing alive
 
     def _next(self) -> list[Waiting]:
-        """Return the next call of the request whose turn it is, and others that join it. Empty if there are no more."""
+        """Return the next call of the request whose turn it is, and calls that can join it, or nothing at the end."""
         with self._changed:
             while not self._turns:
                 if self._ended:
@@ -152,7 +160,7 @@ class Workers:
 
 
 def _begins(future: AnyFuture) -> bool:
-    """Return whether a request still waits for it."""
+    """Return whether a request still waits for this call, and mark the call as running."""
     return future.set_running_or_notify_cancel() if isinstance(future, Future) else not future.cancelled()
 
 
@@ -164,7 +172,7 @@ def _make(future: AnyFuture, call: Call[Any]) -> Made:
 
 
 def _make_together(calls: Sequence[tuple[AnyFuture, Any]]) -> list[Made]:
-    """Make calls as one batch. If one fails, make each alone, so that no request fails because of another."""
+    """Make calls as one batch. If it fails, make each call alone, so that no request fails because of another."""
     try:
         found = calls[0][1].together([call for _, call in calls[1:]])
     except Exception:
@@ -173,7 +181,7 @@ def _make_together(calls: Sequence[tuple[AnyFuture, Any]]) -> list[Made]:
 
 
 def _deliver(made: Sequence[Made]) -> None:
-    """Notify the waiting requests. An event loop is woken only once."""
+    """Notify the requests that wait. An event loop is woken only once."""
     loops: dict[asyncio.AbstractEventLoop, list[Made]] = {}
     for each in made:
         future = each[0]

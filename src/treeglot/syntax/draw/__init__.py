@@ -1,7 +1,7 @@
-"""Drawings of trees, forests, dependencies and alignments: in characters, as SVG, as HTML.
+"""Draws trees, forests, dependencies and alignments: in characters, as SVG, as HTML.
 
-A layout places shapes once (`shapes`); `terminal` draws them with characters and `svg` as pictures. The layouts do not
-know the syntax types (`values` does), so anything with the shape of a tree can be drawn.
+A layout places shapes (`shapes`). `terminal` draws them with characters, and `svg` draws them as pictures. Layouts do
+not know the syntax types (`values` does), so they can draw anything that has the shape of a tree.
 """
 
 from treeglot.syntax.draw.page import page

@@ -1,4 +1,4 @@
-"""Drawings of a word alignment: a matrix of source words by target words, or a list if it is too wide."""
+"""Draws a word alignment: as a matrix of source and target words, or as a list if the matrix is too wide."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from treeglot.syntax.draw.terminal import DOWN, RIGHT, Canvas, Piece
 
 @dataclass(frozen=True)
 class Links:
-    """The words of a pair, and which of them are linked."""
+    """The drawn parts of an alignment: the words of both sides and their links."""
 
     source: Sequence[str]
     target: Sequence[str]
@@ -39,13 +39,13 @@ def matrix(links: Links) -> list[list[Piece]]:
 
 
 def matrix_width(links: Links) -> int:
-    """Return the columns that `matrix` takes."""
+    """Return the number of columns that `matrix` takes on a terminal."""
     first = max((columns(word) for word in links.source), default=0) + 2
     return first + max((2 * j + 2 + columns(word) for j, word in enumerate(links.target)), default=0)
 
 
 def pairs(links: Links) -> list[list[Piece]]:
-    """List the links: a line for each source word with its target words, then the unlinked target words."""
+    """List the links: one line for each source word with its target words, and then the unlinked target words."""
     of_source: dict[int, list[int]] = {}
     for i, j in links.links:
         of_source.setdefault(i, []).append(j)
@@ -63,7 +63,7 @@ def pairs(links: Links) -> list[list[Piece]]:
 
 
 def picture(links: Links, metric: Metric) -> Drawing:
-    """Draw the matrix, with the target words turned upwards above their columns."""
+    """Draw the matrix as a picture. Target words are turned upwards above their columns."""
     first = max((metric.measure(word) for word in links.source), default=0.0) + metric.gap / 2
     longest = max((metric.measure(word) for word in links.target), default=0.0)
     top = float(int(longest * 0.87 / ROW) + 2)  # the height of the longest word, turned by 60 degrees

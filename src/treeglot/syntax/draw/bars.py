@@ -1,4 +1,4 @@
-"""Figures side by side: as text in columns, as a table in HTML, and as a drawing of bars."""
+"""Shows figures side by side: as text in columns, as an HTML table, and as a drawing of bars."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ WIDTH, NAMES, ROW, GAP, TOP = 760, 220, 14, 8, 44
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:
-    """Format rows of text in columns, the first flush left, the others flush right. The first row is the heading.
+    """Format rows as text in columns: the first column flush left, the others flush right.
+
+    The first row is the heading.
 
     >>> print(columns([["kind", "a"], ["match", "17.0"]]))
     kind      a

@@ -1,4 +1,4 @@
-"""Drawings of a dependency analysis: arcs above the words, or one line per word if it is too wide."""
+"""Draws a dependency analysis: with arcs above the words, or with one line per word if that is too wide."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ ROOT, NO_HEAD = -1, -2
 
 @dataclass(frozen=True)
 class Arcs:
-    """The drawn parts of a dependency analysis, which need not be a tree. `tags` and `relations` can be empty."""
+    """The drawn parts of a dependency analysis, which does not have to be a tree.
+
+    `tags` and `relations` can be empty.
+    """
 
     words: Sequence[str]
     heads: Sequence[int]
@@ -22,7 +25,7 @@ class Arcs:
     groups: Sequence[int] = ()  # by word: the number of its group, if groups are shown
 
     def relation(self, word: int) -> str:
-        """Return the text at the arc into `word`."""
+        """Return the relation of a word to its head, which is written at their arc."""
         named = self.relations[word] if self.relations else ""
         if self.heads[word] == NO_HEAD:
             return "no head"
@@ -30,7 +33,7 @@ class Arcs:
 
 
 def across(arcs: Arcs, metric: Metric) -> Drawing:
-    """Draw words in a row, tags below them, and each arc above all arcs that it covers."""
+    """Draw words in a row with their tags below. Each arc is above all arcs that it covers."""
     n = len(arcs.words)
     if n == 0:
         return Drawing(0, 0)
@@ -61,7 +64,7 @@ def across(arcs: Arcs, metric: Metric) -> Drawing:
 
 
 def _place(arcs: Arcs, metric: Metric, side: float) -> list[float]:
-    """Place the middles of words, with room for words, tags and the names of the arcs."""
+    """Choose the middle of each word, so that words, tags and the names of arcs have enough room."""
     starts: dict[int, list[tuple[int, float]]] = {}  # right end → left ends, and the distance that the arc needs
     for word, head in enumerate(arcs.heads):
         if head >= 0:
@@ -87,7 +90,7 @@ def _width(arcs: Arcs, word: int, metric: Metric) -> float:
 
 
 def _levels(spans: dict[int, tuple[float, float]]) -> dict[int, int]:
-    """Give each arc a level, above all shorter arcs that overlap with it."""
+    """Assign a level to each arc. It is above all shorter arcs that overlap with it."""
     levels: dict[int, int] = {}
     for word, (left, right) in sorted(spans.items(), key=lambda item: (item[1][1] - item[1][0], item[0])):
         below = (levels[w] for w in levels if spans[w][0] <= right and left <= spans[w][1])
@@ -96,7 +99,7 @@ def _levels(spans: dict[int, tuple[float, float]]) -> dict[int, int]:
 
 
 def down(arcs: Arcs) -> list[list[Piece]]:
-    """Draw one line per word: its number, tag, relation and head. The tree stands to the left."""
+    """Draw one line per word, with its number, tag, relation and head. The tree is drawn to the left."""
     n = len(arcs.words)
     depths = _depths(arcs.heads)
     step = 2
@@ -123,7 +126,7 @@ def down(arcs: Arcs) -> list[list[Piece]]:
 
 
 def _depths(heads: Sequence[int]) -> list[int]:
-    """Return the depth of each word below its root. In a cycle of heads, one word serves as a root."""
+    """Return how far each word is below its root. In a cycle of heads, one word counts as the root."""
     depths = [-1] * len(heads)
     for start in range(len(heads)):
         path = []

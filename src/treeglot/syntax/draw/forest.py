@@ -1,4 +1,4 @@
-"""Drawings of a packed forest: a table of its nodes and edges for the terminal, a hypergraph for a picture."""
+"""Draws a packed forest: as a table of nodes and edges for the terminal, or as a picture of a hypergraph."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Packed:
 
     @cached_property
     def names(self) -> list[str]:
-        """Return names of nodes, such as `NP[0,2)`, or the word itself. A number distinguishes equal names."""
+        """Return the names of nodes, such as `NP[0,2)`, or the words themselves. Equal names get a number."""
         names = [
             label if node < self.words else f"{label}[{begin},{end})"
             for node, (label, (begin, end)) in enumerate(zip(self.labels, self.spans, strict=True))
@@ -37,7 +37,7 @@ class Packed:
 
     @cached_property
     def edges_into(self) -> list[list[int]]:
-        """Return the edges of each node, best first."""
+        """Return the edges into each node, best first."""
         into: list[list[int]] = [[] for _ in self.labels]
         for edge, head in enumerate(self.heads):
             into[head].append(edge)
@@ -45,7 +45,7 @@ class Packed:
 
 
 def table(packed: Packed, limit: int) -> list[list[Piece]]:
-    """List the nodes from the top down, each with its edges and their scores. A mark shows those of the best tree.
+    """List the nodes from the top down, each with its edges and their scores. A mark shows the edges of the best tree.
 
     The list stops after `limit` edges. Then its last line tells how many are not shown.
     """
@@ -131,7 +131,7 @@ def picture(packed: Packed, metric: Metric) -> Drawing:
 
 
 def _word_width(packed: Packed, word: int, tags: Sequence[int], metric: Metric) -> float:
-    """Return the width of a word, or of the tags side by side above it."""
+    """Return the width of a word, or of its tags side by side if they are wider."""
     above = [metric.measure(packed.labels[v]) for v in tags]
     return max(metric.measure(packed.labels[word]), sum(above) + metric.gap * (len(above) - 1))
 

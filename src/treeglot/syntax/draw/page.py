@@ -1,4 +1,4 @@
-"""Pages of drawings: self-contained HTML."""
+"""Puts drawings on self-contained HTML pages."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ document.addEventListener("click", event => {
 
 
 def page(title: str, sections: Iterable[tuple[str, str]]) -> str:
-    """Return a whole page: for each section a heading and a piece of HTML.
+    """Return a whole page. Each section has a heading and a piece of HTML.
 
     >>> page("a < b", [("tree 1", "<p>…</p>")]).count("a &lt; b")
     2
@@ -85,7 +85,7 @@ def page(title: str, sections: Iterable[tuple[str, str]]) -> str:
 
 
 def document(title: str, parts: Iterable[str], style: str = "") -> str:
-    """Return a page with a heading, and below it pieces of HTML.
+    """Return a page with one heading, and pieces of HTML below it.
 
     >>> print(document("a < b", ["<p>…</p>"]).splitlines()[-2:])
     ['<p>…</p>', '</body></html>']

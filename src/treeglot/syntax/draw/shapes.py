@@ -1,6 +1,7 @@
 """The shapes of a drawing. A layout places shapes once, and the terminal and SVG draw the same shapes.
 
-x is in the units of the layout's `Metric` (columns of a terminal, pixels of a picture), y in rows counted from the top.
+The unit of x is that of the layout's `Metric`: columns of a terminal, or pixels of a picture. y counts rows from the
+top.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Branch:
-    """Lines from a node at (x, y) down to others."""
+    """Lines from a node at (x, y) down to several others."""
 
     x: float
     y: float
@@ -40,7 +41,10 @@ class Branch:
 
 @dataclass(frozen=True)
 class Arc:
-    """An arrow over words, from one at `head` to one at `dependent`; `y` is its top, `foot` the row of the words."""
+    """An arrow above words, from the word at `head` to the word at `dependent`.
+
+    `y` is its top, and `foot` the row of words.
+    """
 
     head: float
     dependent: float
@@ -52,7 +56,10 @@ class Arc:
 
 @dataclass(frozen=True)
 class Fan:
-    """A hyperedge: from a point below a node at (x, y), `shift` to its side, to others. For pictures only."""
+    """A hyperedge: lines that start `shift` beside the middle of a node at (x, y), and end at others.
+
+    For pictures only.
+    """
 
     x: float
     shift: float
@@ -66,7 +73,7 @@ class Fan:
 
 @dataclass(frozen=True)
 class Square:
-    """A cell of a matrix, filled or not."""
+    """A cell of a matrix, which can be filled."""
 
     x: float
     y: float
@@ -75,7 +82,7 @@ class Square:
 
 @dataclass(frozen=True)
 class Band:
-    """A line below neighbouring words that belong together. For pictures only."""
+    """A line below neighbouring words that belong together. It appears only in pictures."""
 
     left: float
     right: float
@@ -89,7 +96,7 @@ Shape: TypeAlias = "Text | Branch | Arc | Fan | Square | Band"
 
 @dataclass
 class Drawing:
-    """Shapes, and the room that they take."""
+    """A list of shapes, and the room that they take."""
 
     width: float
     height: float
@@ -123,18 +130,18 @@ def _lower(shape: Shape, rows: float) -> Shape:
 
 @dataclass(frozen=True)
 class Metric:
-    """The width of text, and the distance between neighbours, in the medium of a drawing."""
+    """The medium of a drawing: it defines the width of text and the distance between neighbours."""
 
     measure: Callable[[str], float]
     gap: float
     whole: bool  # positions are whole numbers: columns
 
     def before(self, width: float) -> float:
-        """Return how far an item of that width extends to the left of its middle."""
+        """Return how far an item of this width extends to the left of its middle."""
         return float((width - 1) // 2) if self.whole else width / 2
 
     def snap(self, x: float) -> float:
-        """Return the nearest position to the left that can be drawn."""
+        """Return the nearest position at or to the left of `x` at which something can be drawn."""
         return float(x // 1) if self.whole else x
 
 
@@ -154,7 +161,7 @@ def _columns(character: str) -> int:
 
 
 def printable(text: str) -> str:
-    """`text` with control characters escaped, so that words cannot control the terminal.
+    """Return `text` with control characters escaped, so that words cannot control the terminal.
 
     >>> printable("a\\x1b[31m")
     'a\\\\x1b[31m'

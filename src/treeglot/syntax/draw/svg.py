@@ -1,4 +1,4 @@
-"""Shapes drawn as SVG, and pages of drawings as self-contained HTML."""
+"""Draws shapes as SVG, and puts drawings on self-contained HTML pages."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def render(drawing: Drawing, title: str = "") -> str:
 
 
 def group_colour(group: int) -> str:
-    """Return the colour of a group.
+    """Return the colour in which a group is drawn.
 
     >>> group_colour(0) == group_colour(len(GROUPS))
     True
@@ -76,7 +76,7 @@ def _grouped(group: int | None, part: str) -> str:
 
 
 def _n(value: float) -> str:
-    """Return a number rounded to a tenth of a pixel."""
+    """Format a number, rounded to a tenth of a pixel."""
     return f"{value:.1f}".removesuffix(".0")
 
 

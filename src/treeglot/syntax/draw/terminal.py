@@ -1,4 +1,4 @@
-"""Shapes drawn with characters."""
+"""Draws the shapes of a drawing with characters, for terminals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PLAIN = str.maketrans(
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of a line in one role."""
+    """A part of a line that has one role, and so one colour."""
 
     text: str
     role: Role
@@ -39,18 +39,18 @@ class Piece:
 
 @dataclass(frozen=True)
 class Screen:
-    """The capabilities of a terminal."""
+    """What a terminal can display: its width, its colours and its characters."""
 
     width: int = 80
     colour: bool = False
     encoding: str = "utf-8"
 
     def readable(self, text: str) -> str:
-        """Return `text` with control characters and unencodable characters escaped."""
+        """Return `text` with control characters, and characters that the encoding lacks, escaped."""
         return printable(text).encode(self.encoding, "backslashreplace").decode(self.encoding)
 
     def glyphs(self, text: str) -> str:
-        """Replace lines and marks by plain characters if the encoding has no others."""
+        """Replace lines and marks by plain characters if the encoding of the terminal lacks them."""
         try:
             text.encode(self.encoding)
         except UnicodeEncodeError:
@@ -58,7 +58,7 @@ class Screen:
         return text
 
     def line(self, pieces: Iterable[Piece]) -> str:
-        """Join the pieces of a line, with colours if the terminal has them."""
+        """Join the pieces of a line. If the terminal has colours, use them."""
         parts = []
         for piece in pieces:
             text = self.glyphs(piece.text)
@@ -89,16 +89,16 @@ class Canvas:
             joints[column] = joints.get(column, 0) | bits
 
     def join(self, row: int, column: int, directions: int) -> None:
-        """Draw the end of a line that reaches out of its cell."""
+        """Draw the part of a line that leaves a cell on one side."""
         joints = self._joints.setdefault(row, {})
         joints[column] = joints.get(column, 0) | directions
 
     def text(self, row: int, column: int, text: str, role: Role) -> None:
-        """Write text starting at `column`. It overwrites any line there."""
+        """Write text from `column` on. It replaces lines in these cells."""
         self._texts.setdefault(row, {})[column] = Piece(text, role)
 
     def lines(self) -> list[list[Piece]]:
-        """Return the rows as pieces."""
+        """Return the rows of the canvas, each as a list of pieces."""
         last = max([*self._joints, *self._texts], default=-1)
         return [self._row(row) for row in range(last + 1)]
 
@@ -118,7 +118,7 @@ class Canvas:
 
 
 def paint(drawing: Drawing) -> list[list[Piece]]:
-    """Return the drawing as lines of characters."""
+    """Draw all shapes, and return the lines of characters."""
     canvas = Canvas()
     for shape in drawing.shapes:
         match shape:

@@ -1,4 +1,4 @@
-"""Drawings of a tree: across with the words in one row, or down with one line per node if it is too wide."""
+"""Draws a tree: across with its words in one row, or down with one line per node if that is too wide."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from treeglot.syntax.draw.terminal import Piece
 
 @dataclass(frozen=True)
 class Outline:
-    """The shape of any tree: nodes in preorder, with the sizes of their subtrees."""
+    """The shape of a tree: its nodes in preorder, with the sizes of their subtrees."""
 
     labels: Sequence[str]
     sizes: Sequence[int]
     groups: Sequence[int] = ()  # by node: the number of its group, if groups are shown
 
     def group(self, node: int) -> int | None:
-        """Return the group of a node, which has one colour."""
+        """Return the group of a node. All nodes of a group have one colour."""
         return self.groups[node] if self.groups else None
 
     def children(self, node: int) -> list[int]:
@@ -39,12 +39,12 @@ class Outline:
         return self.sizes[node] == 2
 
     def role(self, node: int) -> Role:
-        """Return how the label of a node is drawn."""
+        """Return the role of a node, which determines how its label is drawn."""
         return "word" if self.is_leaf(node) else "tag" if self.is_tag(node) else "label"
 
 
 def depth(outline: Outline) -> int:
-    """Return the number of levels, words included."""
+    """Return the number of levels, including the words."""
     deepest, ends = 0, list[int]()  # where the subtrees end that are open
     for node, size in enumerate(outline.sizes):
         while ends and ends[-1] <= node:
@@ -55,9 +55,9 @@ def depth(outline: Outline) -> int:
 
 
 def across(outline: Outline, metric: Metric) -> Drawing:
-    """Draw words in a row, tags in the row above, and every other node above its highest child.
+    """Draw words in a row and tags in the row above. Every other node is above its highest child.
 
-    Each subtree has a range of x to itself, so nothing overlaps, and a line to a low child passes only above it.
+    No two subtrees share a position x, so nothing overlaps. A line to a low child passes only above this child.
     """
     n = len(outline.labels)
     if n == 0:

@@ -1,4 +1,4 @@
-"""Converts syntax types to drawings: in characters, as SVG, as HTML."""
+"""Draws the syntax types: in characters, as SVG, as HTML."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ def to_text(
     target: Words = None,
     best_tree: bool = True,
 ) -> str:
-    """Return the value drawn in characters.
+    """Draw a value in characters, and return the text.
 
-    `layout` is across the screen, down it, or across if it fits. `source` and `target` are the words of an alignment. A
-    forest is shown as a table of its edges and, with `best_tree`, its best tree below. Values with more nodes, words or
-    edges than `limit` are refused. The table of a forest is truncated instead, and says so.
+    `layout` selects a drawing across the screen, one down the screen, or the first if it fits and else the second.
+    `source` and `target` are the words of an alignment. A forest is shown as a table of its edges and, with
+    `best_tree`, its best tree below. Values with more nodes, words or edges than `limit` are refused. Only the table of
+    a forest is truncated instead, and says so.
 
     >>> print(to_text(Tree.parse("(S (NP (PRP I)) (VP (VBP run)))")))
        S
@@ -68,7 +69,7 @@ def to_text(
 
 
 def to_svg(value: Value, *, limit: int | None = None, source: Words = None, target: Words = None) -> str:
-    """Return the value as an SVG document. Values with more nodes, words or edges than `limit` are refused.
+    """Draw a value, and return an SVG document. Values with more nodes, words or edges than `limit` are refused.
 
     >>> to_svg(Tree.parse("(S (NP (PRP I)) (VP (VBP run)))")).count("<text")
     7
@@ -87,7 +88,7 @@ def to_svg(value: Value, *, limit: int | None = None, source: Words = None, targ
 
 
 def to_html(value: Value, *, limit: int | None = None, source: Words = None, target: Words = None) -> str:
-    """Return the value as a piece of HTML: its picture, and for a forest the table of its edges below."""
+    """Return a value as a piece of HTML: its picture, and below it, for a forest, the table of its edges."""
     picture = f'<div class="drawing">{to_svg(value, limit=limit, source=source, target=target)}</div>'
     if not isinstance(value, ParseForest):
         return picture
@@ -180,7 +181,7 @@ def packed_forest(value: ParseForest, readable: Callable[[str], str] = _same) ->
 def _links(
     value: Alignment, source: Words, target: Words, limit: int | None, readable: Callable[[str], str] = _same
 ) -> alignment.Links:
-    """Return the words, or their positions if there are none."""
+    """Return the words of an alignment's sides, or their positions if the words are not given."""
     links = [(i, j) for i, j in value.links.tolist()]
     sizes = [
         1 + max((link[side] for link in links), default=-1) if words is None else len(words)

@@ -1,4 +1,4 @@
-"""The text formats, and the functions that read and write files in any of them, by name or by suffix."""
+"""The text formats. Functions read and write files in any of them, by the name of the format or by the suffix."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _NOUNS = {
 
 
 class Records(Iterator[T], Generic[T]):
-    """The values of a file, read as they are needed."""
+    """The values of a file, which are read as they are needed."""
 
     def __init__(
         self, path: PathLike, format: Format[T], skip_bad: bool, options: dict[str, Any], holes: bool = False
@@ -125,8 +125,8 @@ def find_format(path: PathLike, format: str | None = None) -> Format[Any]:
 def read(path: PathLike, format: str | None = None, *, skip_bad: bool = False, **options: Any) -> Records[Any]:
     """Yield the values of a file in bounded memory. `.gz`, `.xz` and `.zst` are decompressed.
 
-    A bad record is a `FormatError` that names file and line; with `skip_bad` it is left out, counted (`skipped`)
-    and kept (`problems`). Options belong to the format: `tags` of CoNLL, `keep_suffix` and `base` of Egret.
+    A bad record raises a `FormatError` that names the file and the line. With `skip_bad`, it is left out, counted
+    (`skipped`) and kept (`problems`). Some formats have options: `tags` for CoNLL, `keep_suffix` and `base` for Egret.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "dev.align"
@@ -190,7 +190,7 @@ def read_parallel(*files: PathLike | tuple[PathLike, str], skip_bad: bool = Fals
 
 
 def missing_hint(path: PathLike, format: str | None = None) -> str:
-    """Return possible reasons why files have different numbers of records, for the end of a message.
+    """Suggest why files have different numbers of records, for the end of a message.
 
     >>> missing_hint("dev.tree")
     '; blank lines are no records: (()) stands for a missing tree'
@@ -202,7 +202,7 @@ def missing_hint(path: PathLike, format: str | None = None) -> str:
 def write(path: PathLike, values: Iterable[Any], format: str | None = None, **options: Any) -> int:
     """Write values to a file and return their number. The file appears when it is complete.
 
-    If the format cannot represent a value, an error names it and gives the reason.
+    If the format cannot represent a value, the error names the value and gives the reason.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "dev.tree.gz"
@@ -225,7 +225,7 @@ def write(path: PathLike, values: Iterable[Any], format: str | None = None, **op
 def encode_values(
     path: PathLike, values: Iterable[Any], format: str | None = None, first: int = 0, **options: Any
 ) -> Iterator[bytes]:
-    """Encode values as `write` does, if `first` others precede them."""
+    """Encode values as `write` does, in the case that `first` values come before them."""
     chosen = find_format(path, format)
     if first and "first" in chosen.write_options:
         options["first"] = first + 1
@@ -253,5 +253,5 @@ def _read_typed(
 
 
 def _printable(path: PathLike) -> str:
-    """Return the name for messages; bytes of a file name that are not UTF-8 are escaped."""
+    """Return a file's name for messages. Bytes that are not UTF-8 are escaped."""
     return os.fspath(path).encode(errors="backslashreplace").decode()

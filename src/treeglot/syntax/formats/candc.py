@@ -1,4 +1,4 @@
-"""The output of the C&C parser: predicate-argument dependencies or grammatical relations, and its line of tokens."""
+"""Reads the output of the C&C parser: predicate-argument dependencies or grammatical relations, and the tokens."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _SLOT = re.compile(r"[0-9]{1,9}")
 
 
 class UnknownRelationWarning(UserWarning):
-    """Unknown grammatical relations, whose arcs are skipped."""
+    """Warns of unknown grammatical relations, whose arcs are skipped."""
 
 
 class CandC(LineRecords[Dependency]):
-    """Reads blocks of lines, with an empty line after each. The line `<c> …` has the tokens."""
+    """Reads sentences. Each is a block of lines with an empty line after it; the line `<c> …` contains the tokens."""
 
     def __init__(self, file: str, skip_bad: bool, roots: str = "") -> None:
         super().__init__(file, skip_bad)
@@ -49,7 +49,7 @@ class CandC(LineRecords[Dependency]):
         yield from self.end(number)
 
     def end(self, number: int) -> Iterator[Dependency | BadRecordError]:
-        """Yield the last sentence."""
+        """Yield the last sentence, if no empty line follows it."""
         lines, self._lines = self._lines, []
         if not lines:
             return
@@ -59,7 +59,7 @@ class CandC(LineRecords[Dependency]):
             yield bad
 
     def _other(self, line: int) -> Dependency | None:
-        """Return the tree that the file of roots has for this sentence."""
+        """Return the tree of this sentence in the file of roots."""
         if self._roots is None:
             return None
         self._sentences += 1
@@ -68,7 +68,7 @@ class CandC(LineRecords[Dependency]):
         return found
 
     def report(self) -> None:
-        """Report unknown relations. Refuse roots for more sentences than there are."""
+        """Warn of unknown relations. Refuse a file of roots with too many sentences."""
         if self._roots is not None and next(self._roots, None) is not None:
             raise FormatError(self.file, 0, f"has {self._sentences} sentences; the roots are those of more")
         if self.unknown:

@@ -1,4 +1,4 @@
-"""The formats that the core reads and writes."""
+"""Declares the formats that the core reads and writes."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ _UNITS = {"e": 1.0, "2": math.log(2)}
 
 
 def _reader(kind: Callable[[str, bool], CoreReader[T]]) -> Callable[[str, bool], CoreReader[T]]:
-    """Return a reader without options, with a signature that can be inspected."""
+    """Return a reader without options. Its signature can be inspected, as for other readers."""
     return lambda file, skip_bad: kind(file, skip_bad)
 
 
 def _lines(write: Callable[[T], str]) -> Callable[[], Callable[[T], str]]:
-    """Return a writer of values that take one line each."""
+    """Return a writer for values that take one line each."""
     return lambda: lambda value: write(value) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Enju's predicate-argument structures, as XML and as stand-off annotation: dependencies over either kind of heads."""
+"""Reads Enju's predicate-argument structures, as XML or stand-off annotation, and converts them to dependencies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BLANK = re.compile(f"[{_BLANKS}]+")
 
 
 class UnknownPredicateWarning(UserWarning):
-    """Predicates whose types are missing from the mapping table. Their arcs are skipped."""
+    """Warns of predicates whose types are missing from the table. Their arcs are skipped."""
 
 
 class FurtherParsesWarning(UserWarning):
@@ -37,7 +37,7 @@ class FurtherParsesWarning(UserWarning):
 
 
 class _Sentences(LineRecords[Dependency]):
-    """The common part of both notations: turns the parts of a sentence into dependencies, and counts unknown types."""
+    """Builds the dependencies of a sentence from its parts, for both notations, and counts unknown types."""
 
     def __init__(self, file: str, skip_bad: bool, heads: str) -> None:
         super().__init__(file, skip_bad)
@@ -74,7 +74,7 @@ class _Sentences(LineRecords[Dependency]):
 
 
 class EnjuXml(_Sentences):
-    """Reads sentences that are XML elements, one after another."""
+    """Reads sentences in Enju's XML, one after another."""
 
     def __init__(self, file: str, skip_bad: bool, heads: str = "syntactic") -> None:
         super().__init__(file, skip_bad, heads)
@@ -84,7 +84,7 @@ class EnjuXml(_Sentences):
         self._before: tuple[str, str, str] | None = None  # the sentence before: id, text, element
 
     def take(self, number: int, line: str) -> Iterator[Dependency | BadRecordError]:
-        """Yield the sentences that end in the line."""
+        """Yield the sentences that end in this line."""
         for part in _parts(line):
             if self._text and re.match(r"\s*<sentence\b", part):
                 yield BadRecordError(self._begun, "the sentence that begins here has no </sentence>")
@@ -130,7 +130,7 @@ class EnjuXml(_Sentences):
             yield self.finished(sentence)
 
     def end(self, number: int) -> Iterator[Dependency | BadRecordError]:
-        """Refuse a sentence that does not end."""
+        """Refuse a file that ends within a sentence."""
         if self._text:
             yield BadRecordError(self._begun, "the file ends inside the sentence that begins here")
 
@@ -144,7 +144,7 @@ def _inside(part: str) -> str:
 
 
 def _parts(line: str) -> list[str]:
-    """Split a line after each end of a sentence."""
+    """Split a line at the ends of sentences."""
     out, at = [], 0
     for match in _END.finditer(line):
         out.append(line[at : match.end()])
@@ -155,7 +155,7 @@ def _parts(line: str) -> list[str]:
 
 
 class _XmlSentence:
-    """Takes the elements of one sentence as expat finds them."""
+    """Collects the elements of one sentence, as expat finds them."""
 
     def __init__(self, first_line: int) -> None:
         self.sentence = PredicateSentence()
@@ -267,7 +267,7 @@ class EnjuStandOff(_Sentences):
         self._bad = False  # whether lines are left out up to the next sentence
 
     def take(self, number: int, line: str) -> Iterator[Dependency | BadRecordError]:
-        """Yield the sentence that ends before this line, if the line begins another."""
+        """If this line begins another sentence, yield the one before it."""
         try:
             found = self._annotation(number, line)
             if found is None:
@@ -295,7 +295,7 @@ class EnjuStandOff(_Sentences):
             self._sentence, self._bad = None, True  # up to the next sentence
 
     def end(self, number: int) -> Iterator[Dependency | BadRecordError]:
-        """Yield the last sentence."""
+        """Yield the last sentence of the file."""
         sentence, self._sentence = self._sentence, None
         if sentence is None:
             return

@@ -1,4 +1,4 @@
-"""The declaration of a format: a name, the types of its values, a reader and a writer."""
+"""Declares what a format is: a name, the types of its values, a reader and a writer."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ T = TypeVar("T")
 
 
 class CoreReader(Protocol[T]):
-    """Takes the bytes of a file in chunks and returns the values that they complete."""
+    """The interface of readers in the core. They take bytes in chunks, and return the values that are complete."""
 
     def feed(self, chunk: bytes) -> list[T | None]:
-        """Return the values that these bytes complete. A skipped bad record is None."""
+        """Take the next bytes, and return the values that they complete. A skipped bad record is None."""
 
     def finish(self) -> list[T | None]:
-        """Return the values that the end of the file completes."""
+        """Return the values that are complete at the end of the file."""
 
     @property
     def skipped(self) -> int:
@@ -28,12 +28,12 @@ class CoreReader(Protocol[T]):
 
     @property
     def problems(self) -> list[tuple[int, str]]:
-        """The line and problem of the first skipped bad records."""
+        """The lines and problems of the first bad records that were skipped."""
 
 
 @dataclass(frozen=True)
 class Format(Generic[T]):
-    """A file format; the keyword parameters of `reader` and `writer` are its options.
+    """A file format. The keyword parameters of `reader` and `writer` are its options.
 
     >>> from treeglot.syntax import FORMATS
     >>> FORMATS["conllu"].read_options
@@ -51,21 +51,21 @@ class Format(Generic[T]):
 
     @property
     def read_options(self) -> tuple[str, ...]:
-        """The names of the options that reading takes."""
+        """The names of the options for reading."""
         return tuple(inspect.signature(self.reader).parameters)[2:]
 
     @property
     def write_options(self) -> tuple[str, ...]:
-        """The names of the options that writing takes."""
+        """The names of the options for writing."""
         return tuple(inspect.signature(self.writer).parameters) if self.writer else ()
 
     def open_reader(self, file: str, skip_bad: bool, options: dict[str, Any]) -> CoreReader[T]:
-        """Create a reader of the file called `file` (in messages), with `options` checked."""
+        """Check the options, and create a reader. Messages call the file `file`."""
         self._check(options, self.read_options)
         return self.reader(file, skip_bad, **options)
 
     def open_writer(self, options: dict[str, Any]) -> Callable[[T], str]:
-        """Create a function that converts a value to its text, with `options` checked."""
+        """Check the options, and create a function that converts a value to its text."""
         if self.writer is None:
             raise UsageError(f"{self.name} is a format of another program: it can be read, not written")
         self._check(options, self.write_options)

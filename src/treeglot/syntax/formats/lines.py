@@ -1,4 +1,4 @@
-"""Readers of formats whose records are lines and need no speed."""
+"""Base class for readers whose records are lines and that need not be fast."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEPT = 100  # problems of skipped records
 
 
 class BadRecordError(Exception):
-    """The problem of the current record, and its line."""
+    """Raised for a bad record, with its line and its problem."""
 
     def __init__(self, line: int, problem: str) -> None:
         super().__init__(line, problem)
@@ -25,7 +25,7 @@ class BadRecordError(Exception):
 
 
 class LineRecords(ABC, Generic[T]):
-    """A `CoreReader` of records made of lines."""
+    """A `CoreReader` in Python, for records that consist of lines."""
 
     def __init__(self, file: str, skip_bad: bool) -> None:
         self.file = file
@@ -39,17 +39,17 @@ class LineRecords(ABC, Generic[T]):
 
     @abstractmethod
     def take(self, number: int, line: str) -> Iterator[T | BadRecordError]:
-        """Return the records that a line completes, or the problem of a bad record. Reading continues after it."""
+        """Take a line, and return the records that it completes. Reading continues after a bad record."""
 
     @abstractmethod
     def end(self, number: int) -> Iterator[T | BadRecordError]:
-        """Return the records that the end of the file completes."""
+        """Return the records that are complete at the end of the file."""
 
     def report(self) -> None:
-        """Report on the file after the last line."""
+        """After the last line, report problems that concern the whole file."""
 
     def feed(self, chunk: bytes) -> list[T | None]:
-        """Return the records that these bytes complete. A skipped bad record is None."""
+        """Take the next bytes, and return the records that they complete. A skipped bad record is None."""
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         out = self._take(lines)
         if len(self._rest) > longest_line():
@@ -57,7 +57,7 @@ class LineRecords(ABC, Generic[T]):
         return out
 
     def finish(self) -> list[T | None]:
-        """Return the records that the end of the file completes."""
+        """Return the records that are complete at the end of the file."""
         if self._finished and self._failed is None:
             return []
         lines, self._rest = [self._rest] if self._rest else [], b""

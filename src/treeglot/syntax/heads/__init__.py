@@ -1,4 +1,4 @@
-"""Head tables: which child of a constituent is its head, as data files (the format is in docs/formats.md)."""
+"""Head tables, which define the head child of each constituent. They are text files (docs/formats.md)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SUFFIX = ".heads"
 
 
 def names() -> list[str]:
-    """Return the tables that come with Treeglot.
+    """Return the names of the tables that come with Treeglot.
 
     >>> names()
     ['chinese', 'chinese-particles', 'english', 'first', 'german', 'last']
@@ -25,7 +25,7 @@ def names() -> list[str]:
 
 
 def load(table: PathLike) -> HeadTable:
-    """Load a head table by name, or from your own file. A mistake in the file raises `FormatError`.
+    """Load a head table by its name or from a file. A mistake in the file raises `FormatError`.
 
     >>> load("english").head_child("NP", ["DT", "NN", "CC", "NN"])
     1

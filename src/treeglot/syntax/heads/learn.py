@@ -1,4 +1,4 @@
-"""Head tables learnt from constituents and dependencies of the same sentences, for any language."""
+"""Learns head tables from constituents and dependencies of the same sentences, for any language."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from treeglot.syntax.same_words import difference, punctuation
 
 @dataclass(frozen=True)
 class LearntHeads:
-    """A learnt head table, and counts of its training data."""
+    """A learnt head table, with counts of the data that it was learnt from."""
 
     table: HeadTable
     trees: int
@@ -22,7 +22,7 @@ class LearntHeads:
     right: int  # of them: those whose heads the table finds
 
     def summary(self) -> str:
-        """Return a summary in one line."""
+        """Summarise the counts in one line."""
         used = self.constituents - self.without_head
         share = 100 * self.right / max(1, used)
         return (
@@ -32,10 +32,10 @@ class LearntHeads:
 
 
 def learn_heads(pairs: Iterable[tuple[Tree, Dependency]], name: str = "learnt.heads") -> LearntHeads:
-    """Learn the head table that best reproduces the dependencies of trees. Messages call it `name`.
+    """Learn the head table that best reproduces the dependencies of some trees. In messages, its name is `name`.
 
-    Each rule is a list of steps that make no mistake, as far as there are such steps. So the learnt table reproduces
-    all dependencies that some head table can produce.
+    Each rule is a list of steps. Steps that make no mistake are preferred. So if any head table can produce all
+    dependencies, the learnt table does.
 
     >>> tree = Tree.parse("(S (NP (DT the) (NN dog)) (VP (VBZ sees) (NP (PRP me))))")
     >>> learnt = learn_heads([(tree, Dependency.from_brackets("((the) dog) sees (me)"))])
