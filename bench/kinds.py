@@ -119,16 +119,11 @@ def table(report: Report, test: str) -> tuple[list[dict[str, Any]], list[list[An
         name, one = system["name"], by_name[system["name"]]
         card = json.loads((report.folder / "cards" / f"{name}.json").read_text())
         steps = card["measured"]["steps"]
-        found, against, adjusted, signs = judged(one)
         rows.append(
             [
                 f"`{name}`",
                 system["rules"],
-                found,
-                None,
-                against,
-                adjusted,
-                signs,
+                *judged_row(one),
                 steps.get(f"train {name}", {}).get("cpu"),
                 sum(step["cpu"] for title, step in steps.items() if title.startswith(f"tune {name}")) or None,
                 max((step["peak_memory"] / 1e9 for step in steps.values() if "peak_memory" in step), default=None),
@@ -136,7 +131,15 @@ def table(report: Report, test: str) -> tuple[list[dict[str, Any]], list[list[An
                 "; ".join(system["unlike"]) or None,
             ]
         )
+    for name in [one["name"] for one in figures.get("combinations", ())]:  # no models of their own
+        rows.append([f"`{name}`", None, *judged_row(by_name[name]), *[None] * 5])
     return columns, rows
+
+
+def judged_row(one: dict[str, Any]) -> list[Any]:
+    """The cells of a system's scores; the mean is left to the page."""
+    found, against, adjusted, signs = judged(one)
+    return [found, None, against, adjusted, signs]
 
 
 def judged(one: dict[str, Any]) -> tuple[list[float], dict[str, float] | None, float | None, list[float] | None]:

@@ -21,6 +21,7 @@ from treeglot.decode import SearchOptions
 from treeglot.evaluate import Bleu
 from treeglot.evaluate.report import ReportOptions
 from treeglot.experiment import Pipeline, load_recipe, steps_of
+from treeglot.experiment.comparable import unlike
 from treeglot.experiment.pipeline import Planned, Watcher
 from treeglot.experiment.report import page
 from treeglot.experiment.step import Identity, Output
@@ -685,6 +686,20 @@ def test_several_seeds_are_tuned_and_compared(corpus: Path, capsys: pytest.Captu
         [output] = (corpus / "seeds").glob(f"translate-c2d-{ending}.*/output.txt")
         statistics = Bleu().statistics(output.read_text().splitlines(), references)
         assert Bleu().score(statistics) == pytest.approx(score)
+
+
+def test_only_differing_options_make_systems_incomparable(corpus: Path) -> None:
+    recipe = corpus / "unlike.toml"
+    other = 'tune = { method = "mert", iterations = 1, kbest = 20, options = { restarts = 3, directions = 1 } }'
+    recipe.write_text(RECIPE.replace('tune = { method = "none" }', other))
+    loaded = load_recipe(recipe)
+    assert [unlike(loaded, system) for system in loaded.system] == [
+        [],
+        ["options of the tuner: restarts 3, not 1"],
+    ]
+    recipe.write_text(RECIPE.replace('tune = { method = "none" }', 'tune = { method = "mira", iterations = 1 }'))
+    loaded = load_recipe(recipe)
+    assert unlike(loaded, loaded.system[1]) == ["tuner: mira, not mert"]
 
 
 def test_seeds_and_systems_of_the_command_line(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,12 +19,14 @@ def conditions(recipe: Recipe, system: System) -> dict[str, Any]:
     tune = recipe.tuner(system)
     chosen = resolved(find_kind(system.kind).options, system.options)
     table = chosen.get("compile", {})
-    tuner = {name: value for name, value in dataclasses.asdict(tune).items() if name not in ("method", "seed")}
+    tuner: dict[str, Any] = {}
     if tune.method != "none":
-        tuner["options"] = resolved(METHODS[tune.method], tune.options)
+        loop = dataclasses.asdict(tune)
+        tuner = {name: value for name, value in loop.items() if name not in ("method", "seed", "options")}
+        tuner |= resolved(METHODS[tune.method], tune.options)
     return {
         "tuner": tune.method,
-        "options of the tuner": {} if tune.method == "none" else tuner,
+        "options of the tuner": tuner,
         "smoothing": chosen.get("score", {}).get("smoothing"),
         "indicators": sorted(table.get("indicators", ())),
         "shapes": table.get("shapes"),
@@ -43,14 +45,17 @@ def unlike(recipe: Recipe, system: System) -> list[str]:
     here, there = conditions(recipe, system), conditions(recipe, baseline)
     if here["tuner"] != there["tuner"]:  # its options differ of necessity
         del here["options of the tuner"]
-    return [
-        f"{name}: {_shown(value)}, not {_shown(there[name])}" for name, value in here.items() if value != there[name]
-    ]
+    return [f"{name}: {_differing(value, there[name])}" for name, value in here.items() if value != there[name]]
+
+
+def _differing(value: Any, other: Any) -> str:
+    if isinstance(value, dict):  # of options, only those that differ
+        names = [name for name in {**value, **other} if value.get(name) != other.get(name)]
+        return ", ".join(f"{name} {_differing(value.get(name), other.get(name))}" for name in names)
+    return f"{_shown(value)}, not {_shown(other)}"
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_shown(one)}" for name, one in value.items()) or "none"
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
     return str(value)
