@@ -1125,22 +1125,28 @@ class ParseStatus(enum.Enum):
     coarser = 2
     """With a coarser one: the finest has no parse."""
 
-    fewer = 3
+    narrowed_coarser = 3
+    """With a coarser one, though the first pass kept only the best states."""
+
+    fewer = 4
     """With some of several grammars: the others have no parse."""
 
-    flat = 4
+    flat = 5
     """Without a parse: a flat tree over tags."""
 
-    late = 5
+    narrowed_flat = 6
+    """The same, and the first pass kept only the best states."""
+
+    late = 7
     """The same, because time was up."""
 
-    too_long = 6
+    too_long = 8
     """The same, because it has too many words."""
 
-    too_large = 7
+    too_large = 9
     """The same, because its chart would take too much memory."""
 
-    no_words = 8
+    no_words = 10
     """An empty sentence: no tree."""
 
 class SplitGrammar:
