@@ -2497,6 +2497,9 @@ class RuleScores:
         Adds rows: target sides, and the first row with the same source side, count, occurrences, left-hand side and variables.
         """
 
+    def bytes_to_add(self, targets: tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]], counts: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]]) -> int:
+        """The most memory in use while these rows are added."""
+
     @property
     def bytes(self) -> int:
         """Memory in use."""
