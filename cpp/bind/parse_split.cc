@@ -141,8 +141,11 @@ void bind_parse_split(nb::module_& m) {
       .value("parsed", ParseStatus::parsed, "With the finest grammar.")
       .value("narrowed", ParseStatus::narrowed, "With the finest, though the first pass kept only the best states.")
       .value("coarser", ParseStatus::coarser, "With a coarser one: the finest has no parse.")
+      .value("narrowed_coarser", ParseStatus::narrowed_coarser,
+             "With a coarser one, though the first pass kept only the best states.")
       .value("fewer", ParseStatus::fewer, "With some of several grammars: the others have no parse.")
       .value("flat", ParseStatus::flat, "Without a parse: a flat tree over tags.")
+      .value("narrowed_flat", ParseStatus::narrowed_flat, "The same, and the first pass kept only the best states.")
       .value("late", ParseStatus::late, "The same, because time was up.")
       .value("too_long", ParseStatus::too_long, "The same, because it has too many words.")
       .value("too_large", ParseStatus::too_large, "The same, because its chart would take too much memory.")

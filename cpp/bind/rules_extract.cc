@@ -265,6 +265,11 @@ void bind_rule_scores(nb::module_& m) {
            "targets"_a, "counts"_a,
            "Adds rows: target sides, and the first row with the same source side, count, occurrences, left-hand side "
            "and variables.")
+      .def("bytes_to_add", guarded([](RuleScores& s, const ColumnIn& targets, const Counts& counts) {
+             const auto codes = to_codes(std::get<0>(targets), std::get<1>(targets));
+             return without_gil([&] { return s.bytes_to_add(codes, kCounts(counts)); });
+           }),
+           "targets"_a, "counts"_a, "The most memory in use while these rows are added.")
       .def_prop_ro("bytes", guarded(&RuleScores::bytes), "Memory in use.")
       .def_prop_ro("waiting", guarded(&RuleScores::waiting), "Rows that were added and not scored.")
       .def("finish", guarded(&RuleScores::finish), "All rows were added.")

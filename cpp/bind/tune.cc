@@ -1,3 +1,4 @@
+#include <cmath>
 #include <unordered_map>
 
 #include "bind/arrays.h"
@@ -85,6 +86,15 @@ KBestArrays decode_kbest(const Decoder& decoder, const std::vector<Source>& sour
   return out;
 }
 
+void check_finite(std::string_view name, std::span<const double> numbers) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (!std::isfinite(numbers[i])) {
+      throw std::invalid_argument(std::string(name) + " " + std::to_string(i) + " is " + std::to_string(numbers[i]) +
+                                  "; expected a finite number");
+    }
+  }
+}
+
 }  // namespace
 
 void bind_tune(nb::module_& m) {
@@ -110,6 +120,7 @@ void bind_tune(nb::module_& m) {
           "best",
           [](const Pool& self, const ArrayIn<double>& weights) {
             self.check_weights(as_span(weights));
+            self.check_scores(as_span(weights));
             std::vector<std::int64_t> out;
             for (std::size_t s = 0; s < self.sentences(); ++s) {
               out.push_back(self.begin(s) == self.end(s) ? -1 : std::int64_t{self.best(s, as_span(weights))});
@@ -155,6 +166,8 @@ void bind_tune(nb::module_& m) {
       [](const ArrayIn<double>& slopes, const ArrayIn<double>& intercepts) {
         Envelope envelope;
         if (slopes.size() != intercepts.size()) throw std::invalid_argument("as many slopes as intercepts are needed");
+        check_finite("slope", as_span(slopes));
+        check_finite("intercept", as_span(intercepts));
         make_envelope(as_span(slopes), as_span(intercepts), peak_of(as_span(intercepts)), 0, envelope);
         std::vector<std::uint32_t> ids;
         for (const Line& line : envelope.lines) ids.push_back(line.id);

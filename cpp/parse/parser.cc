@@ -20,6 +20,16 @@ double margin_of(const ParseOptions& options, std::size_t pass) {
                                  : options.margins[std::min(pass, options.margins.size() - 1)];
 }
 
+// The same status of a sentence for which the first pass kept only some states.
+ParseStatus narrowed_if(bool is_narrow, ParseStatus status) {
+  if (!is_narrow) return status;
+  if (status == ParseStatus::parsed) return ParseStatus::narrowed;
+  return status == ParseStatus::coarser ? ParseStatus::narrowed_coarser : ParseStatus::narrowed_flat;
+}
+
+// The status of a sentence whose passes have ended well, but left no tree.
+ParseStatus flat_instead(ParseStatus status) { return narrowed_if(is_narrowed(status), ParseStatus::flat); }
+
 }  // namespace
 
 std::unique_ptr<ParseCharts> ChartPool::take() {
@@ -80,6 +90,7 @@ SplitParser::Passes SplitParser::run(std::span<const std::string_view> words, co
     case Outcome::no_parse: return out;
     case Outcome::parsed: break;
   }
+  out.status = narrowed_if(first.is_narrow, ParseStatus::flat);
   KeptStates kept = std::move(first.kept);
   const std::size_t finest = fine_.size() - 1;
   const auto pass = [&](std::size_t level, const KeptStates& states) {
@@ -96,7 +107,7 @@ SplitParser::Passes SplitParser::run(std::span<const std::string_view> words, co
     if (outcome == Outcome::no_parse && level > 0) {
       // What the coarser level likes best the finer one may not know at all: then the coarser has the last word.
       outcome = pass(level - 1, before);
-      if (outcome == Outcome::parsed) out.status = ParseStatus::coarser;
+      if (outcome == Outcome::parsed) out.status = narrowed_if(first.is_narrow, ParseStatus::coarser);
       return out;
     }
     if (outcome != Outcome::parsed) return out;
@@ -106,7 +117,7 @@ SplitParser::Passes SplitParser::run(std::span<const std::string_view> words, co
       before = std::exchange(kept, std::move(finer));
     }
   }
-  out.status = first.is_narrow ? ParseStatus::narrowed : ParseStatus::parsed;
+  out.status = narrowed_if(first.is_narrow, ParseStatus::parsed);
   return out;
 }
 
@@ -175,7 +186,7 @@ ParsedTree SplitParser::tree(std::span<const std::string_view> words, const Pars
     if (parses.has_tree()) {
       out.tree = parses.tree(words, drop_root_);
     } else {
-      out.status = parses.is_late() ? ParseStatus::late : ParseStatus::flat;
+      out.status = parses.is_late() ? ParseStatus::late : flat_instead(passes.status);
     }
   }
   if (out.tree.empty() && !words.empty()) {
@@ -196,7 +207,7 @@ ParsedForest SplitParser::forest(std::span<const std::string_view> words, const 
     if (parses.has_tree()) {
       out.forest = parses.forest(words, options.scores, out.cut);
     } else {
-      out.status = parses.is_late() ? ParseStatus::late : ParseStatus::flat;
+      out.status = parses.is_late() ? ParseStatus::late : flat_instead(passes.status);
     }
   }
   if (!out.forest.parsed() && !words.empty()) {
@@ -219,7 +230,7 @@ ParsedBelief SplitParser::belief(std::span<const std::string_view> words, const 
       out.belief = {parses.forest(words, ScoreKind::posterior, out.cut), std::nullopt};
       if (probabilities) out.belief->probabilities = parses.forest(words, ScoreKind::conditional, out.cut);
     } else {
-      out.status = parses.is_late() ? ParseStatus::late : ParseStatus::flat;
+      out.status = parses.is_late() ? ParseStatus::late : flat_instead(passes.status);
     }
   }
   pool_->give_back(std::move(passes.charts));

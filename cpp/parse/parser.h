@@ -40,14 +40,16 @@ struct ParseOptions {
 
 enum class ParseStatus : std::uint8_t {
   parsed,
-  narrowed,   // likewise, though the first pass kept only most_states
-  coarser,    // with a coarser level of the grammar: the finest has no parse
-  fewer,      // with some of several grammars: the others have no parse
-  flat,       // without a parse: a flat tree over tags
-  late,       // the same, because time was up
-  too_long,   // the same, because it has too many words
-  too_large,  // the same, because its chart would take too much memory
-  no_words,   // an empty sentence: no tree
+  narrowed,          // likewise, though the first pass kept only most_states
+  coarser,           // with a coarser level of the grammar: the finest has no parse
+  narrowed_coarser,  // both
+  fewer,             // with some of several grammars: the others have no parse
+  flat,              // without a parse: a flat tree over tags
+  narrowed_flat,     // the same, and the first pass kept only most_states
+  late,              // the same, because time was up
+  too_long,          // the same, because it has too many words
+  too_large,         // the same, because its chart would take too much memory
+  no_words,          // an empty sentence: no tree
 };
 
 struct ParsedTree {
@@ -89,8 +91,17 @@ class ChartPool {
   std::vector<std::unique_ptr<ParseCharts>> free_;
 };
 
+inline bool is_narrowed(ParseStatus status) {
+  return status == ParseStatus::narrowed || status == ParseStatus::narrowed_coarser ||
+         status == ParseStatus::narrowed_flat;
+}
+
+inline bool is_coarser(ParseStatus status) {
+  return status == ParseStatus::coarser || status == ParseStatus::narrowed_coarser;
+}
+
 inline bool has_parse(ParseStatus status) {
-  return status == ParseStatus::parsed || status == ParseStatus::narrowed || status == ParseStatus::coarser ||
+  return status == ParseStatus::parsed || status == ParseStatus::narrowed || is_coarser(status) ||
          status == ParseStatus::fewer;
 }
 

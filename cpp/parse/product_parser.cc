@@ -34,11 +34,16 @@ struct ShownLabels {
   }
 };
 
-// Of several grammars' parses, the one that says most of what was missed.
+// Of several grammars' parses, all that was missed.
 ParseStatus worst_parse(const std::vector<ParseStatus>& each) {
-  for (const ParseStatus status : {ParseStatus::coarser, ParseStatus::narrowed})
-    if (std::ranges::find(each, status) != each.end()) return status;
-  return ParseStatus::parsed;
+  const bool narrow = std::ranges::any_of(each, is_narrowed);
+  if (std::ranges::any_of(each, is_coarser)) return narrow ? ParseStatus::narrowed_coarser : ParseStatus::coarser;
+  return narrow ? ParseStatus::narrowed : ParseStatus::parsed;
+}
+
+// Of several grammars without a parse.
+ParseStatus worst_flat(const std::vector<ParseStatus>& each) {
+  return std::ranges::any_of(each, is_narrowed) ? ParseStatus::narrowed_flat : each.front();
 }
 
 std::string named(const std::set<std::string_view>& labels) {
@@ -146,7 +151,7 @@ ParsedForest ProductParser::join(std::span<const std::string_view> words, const 
     out.log_probability = sum / static_cast<double>(beliefs.size());
     return out;
   }
-  out.status = reached.value_or(out.each.front());
+  out.status = reached.value_or(worst_flat(out.each));
   out.log_probability = kNever;
   out.cut = 0;
   if (!words.empty()) out.forest = parsers_.front().flat_forest(words, options.scores);

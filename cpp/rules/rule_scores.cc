@@ -104,6 +104,22 @@ std::size_t RuleScores::bytes() const {
          target_of_row_.capacity() * sizeof(std::uint32_t) + roots_.capacity() * sizeof(double);
 }
 
+std::size_t RuleScores::bytes_to_add(const Codes& targets, const CountsOfRules& rows) const {
+  check(rows);
+  const auto growth = []<class T>(const std::vector<T>& values, std::size_t more) {
+    const std::size_t size = values.size() + more;
+    return size <= values.capacity() ? 0 : 2 * size * sizeof(T);
+  };
+  const std::size_t count = rows.count.size(), sums = scoring_.smoothing.discounts.empty() ? 0 : 2 * count;
+  // The index has at most three slots of eight bytes for each side when it grows.
+  const std::size_t sides = counts_.size() + count, slots = std::max<std::size_t>(64, 3 * sides) * 8;
+  const std::size_t index = 12 * sides <= index_.bytes() ? 0 : slots;
+  const std::size_t last = scoring_.roots && count > 0 ? std::size_t{std::ranges::max(rows.lhs)} + 1 : 0;
+  return bytes() + index + growth(bytes_, targets.bytes.size() + (scoring_.apart ? count : 0)) +
+         growth(begins_, count) + growth(counts_, count) + growth(lost_rules_, sums) + growth(target_of_row_, count) +
+         growth(roots_, last - std::min(last, roots_.size()));
+}
+
 void RuleScores::finish() {
   index_ = {};
   bytes_ = {};

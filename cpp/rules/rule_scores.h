@@ -52,6 +52,8 @@ class RuleScores : public Exclusive {
   // Adds rows with these target sides.
   void add(const Codes& targets, const CountsOfRules& rows);
   std::size_t bytes() const;  // of memory
+  // The most that it may take while rows are added: what grows is in memory twice.
+  std::size_t bytes_to_add(const Codes& targets, const CountsOfRules& rows) const;
   // After the last row: forgets what target sides look like.
   void finish();
   std::size_t waiting() const { return target_of_row_.size() - next_; }  // rows that were added and not scored

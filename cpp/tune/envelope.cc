@@ -16,10 +16,15 @@ bool comes_before(const Line& a, const Line& b) {
   return a.id < b.id;
 }
 
+// Where the steeper of two lines begins to be higher; infinite where no number is so large.
+double crossing(const Line& flat, const Line& steep) {
+  const double height = flat.intercept - steep.intercept, slope = steep.slope - flat.slope;
+  if (std::isfinite(height) && std::isfinite(slope)) return height / slope;
+  return (flat.intercept / 2 - steep.intercept / 2) / (steep.slope / 2 - flat.slope / 2);  // halves cannot overflow
+}
+
 // The envelope of any lines, in their place. Of equal lines the one with the smallest id stays.
 void keep_highest(std::vector<Line>& lines, std::vector<double>& begin) {
-  // Huge weights can make values that are no numbers, which have no order.
-  std::erase_if(lines, [](const Line& line) { return !std::isfinite(line.slope) || !std::isfinite(line.intercept); });
   std::sort(lines.begin(), lines.end(), comes_before);
   begin.clear();
   std::size_t size = 0;  // lines[0 … size) are the envelope of those seen so far
@@ -27,13 +32,13 @@ void keep_highest(std::vector<Line>& lines, std::vector<double>& begin) {
     if (size > 0 && lines[size - 1].slope == line.slope) continue;
     double cross = -kInfinity;
     while (size > 0) {
-      const Line& last = lines[size - 1];
-      cross = (last.intercept - line.intercept) / (line.slope - last.slope);
+      cross = crossing(lines[size - 1], line);
       if (cross > begin[size - 1]) break;
       begin.pop_back();
       --size;
       cross = -kInfinity;
     }
+    if (cross == kInfinity) continue;  // no step is so long that the line is the highest
     lines[size++] = line;
     begin.push_back(cross);
   }
@@ -110,8 +115,11 @@ Corner corner_of(const Line& flat, const Line& steep, double largest, double ste
   constexpr double kRounding =
       1e-12;  // what a line may lack of the height, of the largest numbers that make up a height
   if (flat.slope == steep.slope) return {0.0, kInfinity};  // no line is higher on that side
-  const double at = (flat.intercept - steep.intercept) / (steep.slope - flat.slope);
-  return {at, steep.intercept + at * steep.slope - kRounding * (largest + std::abs(at) * steepest)};
+  const double at = crossing(flat, steep);
+  const double bound = largest + std::abs(at) * steepest;               // of the height of any line there
+  if (!std::isfinite(bound)) return {0.0, -kInfinity};                  // heights may overflow: any line may be higher
+  constexpr double kLeast = std::numeric_limits<double>::denorm_min();  // an underflow takes no more
+  return {at, steep.intercept + at * steep.slope - kRounding * bound - kLeast * (steepest + 2.0)};
 }
 
 // The numbers of lines that are not lower in both corners.

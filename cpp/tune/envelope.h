@@ -32,8 +32,8 @@ struct Peak {
 Peak peak_of(std::span<const double> intercepts);
 
 // The envelope of lines in arrays, with the ids first_id, first_id + 1 and so on. Of equal lines the one with the
-// smallest id stays. A line that is highest in a single point is left out.
-// `peak` is that of the intercepts.
+// smallest id stays. A line that is highest in a single point is left out, and so is one that is highest only where x
+// is infinite. The numbers must be finite; nothing overflows then. `peak` is that of the intercepts.
 void make_envelope(std::span<const double> slopes, std::span<const double> intercepts, const Peak& peak,
                    std::uint32_t first_id, Envelope& out);
 

@@ -13,6 +13,7 @@ namespace treeglot {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kLongest = std::numeric_limits<double>::max();
 constexpr std::uint32_t kMostSteps = 100'000;
 constexpr double kNarrow = 1e-9;  // relative to where the interval is
 
@@ -31,7 +32,8 @@ class BestInterval {
     const double first = changes.front().at, last = changes.back().at;
     // How far to go beyond the outermost changes: the mean distance between changes, or so.
     const bool apart = last - first > kNarrow * std::max({1.0, std::abs(first), std::abs(last)});
-    margin_ = apart ? (last - first) / static_cast<double>(changes.size()) : std::max(0.1 * std::abs(first), 0.1);
+    const auto n = static_cast<double>(changes.size());
+    margin_ = apart ? part_of(first, last, n) : std::max(0.1 * std::abs(first), 0.1);
   }
 
   void consider(double begin, double end, std::span<const double> sum) {
@@ -48,17 +50,22 @@ class BestInterval {
     if (stays) {
       best_.length = 0.0;
     } else if (begin == -kInfinity) {
-      best_.length = end - margin_;
+      best_.length = std::max(end - margin_, -kLongest);
     } else if (end == kInfinity) {
-      best_.length = begin + margin_;
+      best_.length = std::min(begin + margin_, kLongest);
     } else {
-      best_.length = begin + (end - begin) / 2.0;
+      best_.length = begin + part_of(begin, end, 2.0);
     }
   }
 
   LineStep step() const { return {best_.length, best_.score, here_}; }
 
  private:
+  // An interval's width divided by n. The width may overflow.
+  static double part_of(double begin, double end, double n) {
+    return std::isfinite(end - begin) ? (end - begin) / n : end / n - begin / n;
+  }
+
   const Metric& metric_;
   double margin_ = 0.0, here_ = 0.0, width_ = 0.0;
   bool found_ = false, stays_ = false;
@@ -71,6 +78,7 @@ class LineSearch {
 
   // From the weights of these scores.
   LineStep run(const PoolScores& scores, std::span<const double> direction) {
+    pool_.check_scores(direction);
     list_changes(scores, direction);
     std::sort(changes_.begin(), changes_.end());
     BestInterval interval(metric_, changes_);

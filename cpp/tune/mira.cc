@@ -132,6 +132,7 @@ std::vector<double> sum_of(const Pool& pool, std::span<const double> weights, st
 double rescore(const Pool& pool, const Metric& metric, std::span<const double> weights,
                std::span<const std::uint8_t> chosen) {
   pool.check_weights(weights);
+  pool.check_scores(weights);
   if (chosen.size() != pool.sentences() || metric.width() != pool.width())
     throw std::invalid_argument("the sentences chosen and the metric do not fit the pool");
   return metric.score(sum_of(pool, weights, chosen));

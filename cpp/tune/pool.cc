@@ -67,6 +67,7 @@ Pool::Pool(std::span<const std::uint32_t> first_hypothesis, SparseRows rows, std
   }
   for (std::size_t sentence = 0; sentence < sentences(); ++sentence)
     for (std::uint32_t h = begin(sentence); h < end(sentence); ++h) check_features(sentence, h);
+  for (const float value : rows.values) largest_ = std::max(largest_, std::abs(static_cast<double>(value)));
   if (features <= kMostColumns) {
     columns_.resize(features * rows.size());
     for (std::size_t h = 0; h < rows.size(); ++h) {
@@ -95,8 +96,24 @@ void Pool::check_weights(std::span<const double> weights) const {
     throw std::invalid_argument(number(weights.size()) + " weights for " + number(features_) + " features");
 }
 
+void Pool::check_scores(std::span<const double> weights) const {
+  double sum = 0.0;
+  for (const double weight : weights) sum += std::abs(weight);
+  if (std::isfinite(2.0 * sum * largest_)) return;  // this bounds every score, also if it is rounded
+  for (std::size_t sentence = 0; sentence < sentences(); ++sentence) {
+    for (std::uint32_t h = begin(sentence); h < end(sentence); ++h) {
+      if (const double score = rows_.dot(h, weights); !std::isfinite(score)) {
+        throw std::overflow_error("hypothesis " + number(h - begin(sentence)) + " of sentence " + number(sentence) +
+                                  " has the score " + std::to_string(score) +
+                                  "; expected a finite number: weights or features are too large");
+      }
+    }
+  }
+}
+
 std::vector<double> Pool::scores(std::span<const double> weights) const {
   check_weights(weights);
+  check_scores(weights);
   if (columns_.empty()) return rows_.products(weights);
   std::vector<double> out(hypotheses());
   for (std::size_t s = 0; s < sentences(); ++s) along(s, weights, std::span(out).subspan(begin(s), end(s) - begin(s)));

@@ -54,11 +54,14 @@ class Pool {
   std::size_t features() const { return features_; }
   std::size_t width() const { return width_; }                // of the statistics
   void check_weights(std::span<const double> weights) const;  // refuses those of another number of features
+  // Refuses weights with which a hypothesis has no finite score. This is quick unless weights or features are huge.
+  void check_scores(std::span<const double> weights) const;
   // The score of every hypothesis with these weights.
   std::vector<double> scores(std::span<const double> weights) const;
   // The same with their peaks. Line searches reuse them, because most steps are not taken.
   PoolScores scored(std::span<const double> weights) const;
   // What is best along weights + x · direction, for all x, from the weights' scores. A sentence may have no hypotheses.
+  // `check_scores` must accept the direction.
   void best_along(std::size_t sentence, const PoolScores& scores, std::span<const double> direction,
                   BestAlong& out) const;
   // How much each feature varies among the hypotheses of a sentence, where it does: a unit for its values. 0 for
@@ -90,6 +93,7 @@ class Pool {
   std::vector<float> columns_;  // the same, one feature after another, when they are few
   std::span<const double> statistics_;
   std::size_t features_, width_;
+  double largest_ = 0.0;  // absolute value of a feature
   std::shared_ptr<const void> owner_;
 };
 

@@ -1125,22 +1125,28 @@ class ParseStatus(enum.Enum):
     coarser = 2
     """With a coarser one: the finest has no parse."""
 
-    fewer = 3
+    narrowed_coarser = 3
+    """With a coarser one, though the first pass kept only the best states."""
+
+    fewer = 4
     """With some of several grammars: the others have no parse."""
 
-    flat = 4
+    flat = 5
     """Without a parse: a flat tree over tags."""
 
-    late = 5
+    narrowed_flat = 6
+    """The same, and the first pass kept only the best states."""
+
+    late = 7
     """The same, because time was up."""
 
-    too_long = 6
+    too_long = 8
     """The same, because it has too many words."""
 
-    too_large = 7
+    too_large = 9
     """The same, because its chart would take too much memory."""
 
-    no_words = 8
+    no_words = 10
     """An empty sentence: no tree."""
 
 class SplitGrammar:
@@ -2490,6 +2496,9 @@ class RuleScores:
         """
         Adds rows: target sides, and the first row with the same source side, count, occurrences, left-hand side and variables.
         """
+
+    def bytes_to_add(self, targets: tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]], counts: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]]) -> int:
+        """The most memory in use while these rows are added."""
 
     @property
     def bytes(self) -> int:

@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from treeglot import _core
@@ -64,6 +64,44 @@ def test_envelope_of_many_lines(lines: list[tuple[int, int]], bend: float) -> No
     expected = rising(bent)
     assert ids.tolist() == [line for line, _ in expected]
     assert begin[1:] == pytest.approx([float(at) for _, at in expected[1:] if at is not None])
+
+
+def in_doubles(envelope: list[tuple[int, Fraction | None]], shift: int) -> list[tuple[int, float]]:
+    """An envelope whose places are multiplied by 2^shift. Lines that are the highest at no double are left out."""
+    begins = [-math.inf if at is None else scaled(at, shift) for _, at in envelope]
+    ends = [*begins[1:], math.inf]
+    kept = zip([line for line, _ in envelope], begins, ends, strict=True)
+    return [(line, begin) for line, begin, end in kept if begin < end]
+
+
+def scaled(number: Fraction, shift: int) -> float:
+    try:
+        return float(number * Fraction(2) ** shift)
+    except OverflowError:
+        return math.copysign(math.inf, number)
+
+
+EXPONENT = st.integers(-1014, 1014)
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(st.tuples(SMALL, SMALL), min_size=1, max_size=12)
+    | st.lists(st.tuples(st.integers(-50, 50), st.integers(-500, 500)), min_size=9, max_size=40),
+    EXPONENT,
+    EXPONENT,
+)
+@example([(-1, 0), (0, 0), (1, 1)], 1014, -1014)
+@example([(-500, 3), (500, -3), (499, -500)], 1014, 1014)
+@example([(n - 20, -abs(n - 20)) for n in range(40)], 1014, 1014)
+def test_envelope_of_huge_and_tiny_lines(lines: list[tuple[int, int]], steep: int, high: int) -> None:
+    """Differences, crossings and heights may be larger than any double."""
+    slopes = np.array([math.ldexp(slope, steep) for slope, _ in lines])
+    intercepts = np.array([math.ldexp(intercept, high) for _, intercept in lines])
+    ids, begin = _core.upper_envelope(slopes, intercepts)
+    expected = in_doubles(rising(lines), high - steep)
+    assert ids.tolist() == [line for line, _ in expected]
+    assert begin.tolist() == pytest.approx([at for _, at in expected], rel=1e-9, abs=0.0)
 
 
 def rising(lines: list[tuple[int, int]]) -> list[tuple[int, Fraction | None]]:
@@ -140,6 +178,26 @@ def test_line_search_is_a_scan_of_all_intervals(data: st.DataObject) -> None:
         scored = pool.core.score(pool.metric.core, reached, np.ones(pool.sentences, dtype=np.uint8))
         if not any(parallel_ties(one, weights, direction) for one in sentences):
             assert scored == pytest.approx(best, abs=1e-9)
+
+
+@settings(max_examples=100)
+@given(st.data(), st.just(0) | st.integers(0, 2000), EXPONENT)
+def test_line_search_with_huge_numbers(data: st.DataObject, below: int, way: int) -> None:
+    """Weights and directions may be so large that differences of scores overflow, or steps."""
+    pool, sentences, features = data.draw(pools())
+    weights, direction = data.draw(vectors(features)), data.draw(vectors(features))
+    best, here = scan(pool, sentences, weights, direction)
+    sums = [dot(list(map(abs, weights)), list(map(abs, vector))) for one in sentences for _, vector in one]
+    up = max(-1000, 1024 - max(1, *sums).bit_length() - below)  # the largest exponent that leaves scores finite
+    along = min(way, up)  # otherwise, all is in narrow intervals
+    start = by_name(pool, [math.ldexp(weight, up) for weight in weights])
+    step = _core.line_search(
+        pool.core, pool.metric.core, start, by_name(pool, [math.ldexp(d, along) for d in direction])
+    )
+    assert math.isfinite(step.length)
+    assert step.here == pytest.approx(here, abs=1e-9)
+    if up - along < 1000:  # otherwise, some crossings are larger than any double
+        assert step.score == pytest.approx(best, abs=1e-9)
 
 
 def parallel_ties(hypotheses, weights: list[int], direction: list[int]) -> bool:

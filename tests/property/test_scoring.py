@@ -222,6 +222,57 @@ def test_what_the_database_alone_can_score(tmp_path, monkeypatch):
     assert scored() is None
 
 
+class Watched(RuleScores):
+    """Notes the most memory that the sums take, and checks that they expected it."""
+
+    largest = 0
+
+    def add(self, targets, counts):
+        most = self.bytes_to_add(targets, counts)
+        super().add(targets, counts)
+        Watched.largest = max(Watched.largest, self.bytes)
+        assert self.bytes <= most
+
+
+class Roomy(DuckDB):
+    """Has room for its own queries, whatever its memory is."""
+
+    def run(self, files, statements):
+        return DuckDB(folder=self.folder).run(files, statements)
+
+
+@pytest.mark.parametrize("smoothing", ["none", "kneser-ney"])
+def test_sums_never_take_more_than_the_memory(tmp_path, monkeypatch, smoothing):
+    """Also within a batch, whose target sides all differ here."""
+    monkeypatch.setattr(scores, "RuleScores", Watched)
+    write(one_part([(b"a", b"x%d" % n, b"0", b"P", UNIT, n % 3 + 1) for n in range(3000)]), tmp_path)
+    extraction = Extraction(tmp_path, {"parts": 1, "roots": False, "apart": True})
+    options, taken = ScoreOptions(smoothing=smoothing), set()
+    for memory in (1 << 14, 1 << 18, 1 << 20, 1 << 24):
+        for rows in (100, 1000, 1 << 17):
+            monkeypatch.setattr(scores, "ROWS", rows)
+            monkeypatch.setattr(Watched, "largest", 0)
+            taken.add(score_counts(extraction, options, Roomy(memory=memory, folder=tmp_path)) is None)
+            assert Watched.largest <= memory
+    assert taken == {True, False}
+
+
+@given(st.lists(st.tuples(st.binary(max_size=9), st.integers(0, 200)), max_size=60), st.booleans(), st.integers(1, 20))
+def test_what_sums_may_take_is_a_bound(sides, discounted, at_once):
+    given = {"rules": 1.0, "least": 1, "least_gappy": 1, "targets_per_source": 0, "apart": True, "roots": True}
+    found = RuleScores(factors=[], discounts=[0.5] if discounted else [], **given)
+    for begin in range(0, len(sides), at_once):
+        some = sides[begin : begin + at_once]
+        offsets = np.cumsum([0, *(len(side) for side, _ in some)], dtype=np.int32)
+        dtypes = (np.int64, np.float64, np.uint32, np.uint32, np.uint8)
+        counts = [np.ones(len(some), dtype) for dtype in dtypes]
+        counts[3] = np.array([lhs for _, lhs in some], np.uint32)
+        rows = (offsets, np.frombuffer(b"".join(side for side, _ in some), np.int8)), tuple(counts)
+        most = found.bytes_to_add(*rows)
+        found.add(*rows)
+        assert found.bytes <= most
+
+
 def test_rows_that_were_not_added():
     scoring = {"rules": 0.0, "least": 1, "least_gappy": 1, "targets_per_source": 0, "apart": False}
     given = {"factors": [], "discounts": [], **scoring}

@@ -69,3 +69,14 @@ def test_several_steps_that_run(board: Board) -> None:
     board.finished(board.plan[2], 2.0)
     assert [line[1] for line in lines(board) if line[0] == "▶"] == ["s20"]
     assert board.state["s2"] == "2.0 s, half"
+
+
+def test_a_step_that_ends_while_the_board_is_drawn(board: Board) -> None:
+    class State(dict[str, str]):
+        def __getitem__(self, name: str) -> str:
+            board.began.clear()
+            return super().__getitem__(name)
+
+    start(board, 20)
+    board.state = State(board.state)
+    assert any(line[0] == "▶" for line in lines(board))

@@ -122,6 +122,32 @@ def test_it_takes_search_options_of_any_part(joint: Model) -> None:
     assert joint.with_search(options).translator.options.max_combinations == 1
 
 
+def test_it_refuses_search_options_that_no_part_uses(
+    parts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = join({kind: parts / kind for kind in ("hiero", "dep2str-aug")}, tmp_path / "joint")
+    known = (
+        "these use dependency_trees, label_limit, match_limit, max_combinations, pseudo_structures, unknown_labels; "
+        "expected 100000, as it was"
+    )
+    problem = f"search.step_limit is 5, which no part uses (hiero, dep2str-aug); {known}"
+    usual = model.translator.options
+    with pytest.raises(UsageError) as raised:
+        model.with_search(replace(usual, step_limit=5))
+    assert str(raised.value) == problem
+    assert raised.value.key == ("search", "step_limit")
+    changed = replace(usual, label_limit=5, max_combinations=2, pop_limit=3)
+    assert model.with_search(changed).translator.options == changed
+    source = str(parts / "zh.tree")
+    for command in (
+        ["translate", "joint", source],
+        ["tune", "joint", "--dev", source, "--refs", str(parts / "en.txt")],
+    ):
+        command[1] = str(tmp_path / "joint")
+        assert main([*command, "--set", "search.step_limit=5"]) == 2
+        assert problem in capsys.readouterr().err
+
+
 def test_terms_and_constraints_hold_for_all_grammars(joint: Model, parts: Path) -> None:
     tried = 0
     for tree in list(joint.read(parts / "zh.tree"))[:12]:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from treeglot.rules.find import ill_formed_phrases
 from treeglot.rules.hiero import HieroOptions
 from treeglot.rules.parts import extract_in_parts
 from treeglot.syntax import Dependency, write
+from treeglot.syntax.formats import read_dependencies
 
 
 def table(extraction, path: Path) -> bytes:
@@ -41,7 +43,14 @@ def test_parts_give_the_table_of_the_whole(case: str, tmp_path: Path) -> None:
     assert not list(folder.glob("*.shard"))
 
 
-def test_parts_read_the_parses_of_phrases(tmp_path: Path) -> None:
+def test_parts_read_the_parses_of_phrases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[Path] = []
+
+    def reading(path: Path) -> Iterator[Dependency]:
+        reads.append(path)
+        return read_dependencies(path)
+
+    monkeypatch.setattr("treeglot.rules.ghkm.read_dependencies", reading)
     name, options, parses = CASES["c2d"]
     pairs, said, tables = pairs_with(parses), [], []
     table(extract(name, pairs, tmp_path / "plain", options), tmp_path / "plain.parquet")
@@ -52,9 +61,11 @@ def test_parts_read_the_parses_of_phrases(tmp_path: Path) -> None:
         trees = [Dependency(words, chain, [tag] * len(words)) for words, chain in zip(phrases, heads, strict=True)]
         write(tmp_path / "phrases.conllu", trees)
         whole = extract(name, pairs, tmp_path / "whole", options)
+        del reads[:]
         found = extract_in_parts(name, pairs, tmp_path / "parts", options, DuckDB(), shard=19, report=said.append)
         assert found.counts == whole.counts
         assert found.counts["phrases_parsed"] > 0
+        assert len(reads) == 1  # once for all parts
         tables.append(table(found, tmp_path / "parts.parquet"))
         assert tables[-1] == table(whole, tmp_path / "whole.parquet")
     assert tables[0] != tables[1]

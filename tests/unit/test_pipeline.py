@@ -4,12 +4,15 @@ import errno
 import importlib
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing import Pipe
 from pathlib import Path
 from types import ModuleType
 from typing import IO, cast
@@ -20,10 +23,10 @@ from treeglot.base.errors import FormatError, TreeglotError, UsageError
 from treeglot.base.files import write_binary
 from treeglot.base.program import code_digest, program
 from treeglot.experiment import Pipeline
-from treeglot.experiment.making import Making
-from treeglot.experiment.pipeline import Planned, Watcher
-from treeglot.experiment.step import Means, Output, Step, Task
-from treeglot.experiment.workers import Workers
+from treeglot.experiment.making import Digests, Making, make
+from treeglot.experiment.pipeline import Planned, Watcher, _share
+from treeglot.experiment.step import Identity, Means, Output, Step, Task
+from treeglot.experiment.workers import FAILED, MADE, Workers
 from treeglot.models.train import network_state, parts_folder
 from treeglot.rules.engines import Engine
 
@@ -340,16 +343,19 @@ def whole(folder: Path) -> dict[str, bytes]:
 
 
 TOGETHER = """
-import os, sys, time, warnings
+import os, subprocess, sys, tempfile, time, warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from treeglot.base.errors import FormatError
+from treeglot.base.errors import FormatError, TreeglotError
 from treeglot.experiment.step import Output, Step
 
 def letters(task):
     (task.out / "out").write_text(task.inputs["text"].read_text() + "a")
     task.report("some letters")
     task.measure("letters", 2)
-    warnings.warn("few letters")
+    for _ in range(3):
+        warnings.warn("few letters")
+    print("printed", end="")
 
 def meet(task):
     # Ends only beside another step: each waits for the file of the other.
@@ -374,10 +380,48 @@ def crash(task):
 def die(task):
     os.kill(os.getpid(), 9)
 
+def stop(task):
+    os.kill(os.getpid(), 14)
+
+class Strange(TreeglotError):
+    def __init__(self, what, why):
+        super().__init__(f"{what}: {why}")
+
+def refuse(task):
+    raise Strange("x.txt", "is strange")
+
 def wait(task):
     (task.out / "out").touch()
     (task.out.parent / f"waits-{task.out.name[1:4]}").write_text(str(os.getpid()))
     time.sleep(60)
+
+def fail_late(task):
+    while not (task.out.parent / "waits").exists():
+        time.sleep(0.01)
+    raise FormatError("x.txt", 3, "is bad")
+
+def run_program(task):
+    with tempfile.TemporaryDirectory(dir=task.out.parent, prefix="temporary-"):
+        child = subprocess.Popen(["sleep", "60"])
+        (task.out.parent / "waits.new").write_text(str(child.pid))
+        (task.out.parent / "waits.new").rename(task.out.parent / "waits")
+        child.wait()
+        time.sleep(60)
+
+def resume(task):
+    state = task.out / "out"
+    with state.open("a") as stream:
+        stream.write("once ")
+    if state.read_text() == "once ":
+        (task.out.parent / "waits").touch()
+        time.sleep(60)
+
+def talk(task):
+    def say(number):
+        for _ in range(20):
+            task.report(str(number) * 50_000)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(say, range(4)))
 """
 
 
@@ -404,7 +448,7 @@ class Said(Log):
 
 
 def test_steps_run_together_with_the_same_bytes(
-    tmp_path: Path, file: Path, together: ModuleType, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, file: Path, together: ModuleType, capfd: pytest.CaptureFixture[str]
 ) -> None:
     steps = [
         Step("letters", together.letters, {"text": file}),
@@ -416,8 +460,10 @@ def test_steps_run_together_with_the_same_bytes(
     with pytest.warns(UserWarning, match="few letters"):
         apart.run()
     said = Said()
-    with pytest.warns(UserWarning, match="few letters"):
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("default")
         beside.run(jobs=2, threads=2, watcher=said)
+    assert [str(warning.message) for warning in warned] == ["few letters"]  # three steps, each three times
     assert whole(beside.folder) == whole(apart.folder)
     assert (beside.plan()[3].folder / "out").read_text() == "xaaxa"
     assert sorted(said.lines) == ["letters: some letters", "one: some letters", "two: some letters"]
@@ -425,6 +471,7 @@ def test_steps_run_together_with_the_same_bytes(
     assert said.done[-1] == "all"
     measured = beside.timings()[beside.plan()[0].key]
     assert {"letters", "wall", "cpu"} <= set(measured)
+    assert capfd.readouterr().out == 6 * "printed"
     again = Said()
     beside.run(jobs=2, watcher=again)
     assert again.ran == []
@@ -447,6 +494,8 @@ def test_steps_run_at_the_same_time(tmp_path: Path, file: Path, together: Module
             TreeglotError,
             r"^step 'bad' ended without a result \(signal 9, perhaps for lack of memory\); run again$",
         ),
+        ("stop", TreeglotError, r"^step 'bad' ended without a result \(signal 14\); run again$"),
+        ("refuse", TreeglotError, "^x.txt: is strange$"),
     ],
 )
 def test_a_step_that_fails_beside_others(
@@ -463,7 +512,131 @@ def test_a_step_that_fails_beside_others(
         assert "in crash" in str(raised.value.__cause__)
 
 
-def test_workers_end_with_a_killed_run(tmp_path: Path, together: ModuleType) -> None:
+@pytest.mark.parametrize(
+    ("program", "code"),
+    [
+        ("sys.exit(3)", "exit code 3"),
+        ("os.write(int(sys.argv[1]), bytes([0, 0, 1, 0]) + b'half of it')", "exit code 0"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 1 << 22])
+def test_a_worker_that_dies_too_soon(
+    tmp_path: Path, together: ModuleType, monkeypatch: pytest.MonkeyPatch, program: str, code: str, size: int
+) -> None:
+    """Before it has read all that it gets, or amid a message."""
+    monkeypatch.setattr("treeglot.experiment.workers.PROGRAM", f"import os, sys; {program}")
+    pipeline = Pipeline([Step("bad", together.join, {}, {"long": size * "x"})], tmp_path / "work")
+    with pytest.raises(TreeglotError, match=rf"^step 'bad' ended without a result \({code}\); run again$"):
+        pipeline.run(jobs=2)
+
+
+def test_a_step_that_a_worker_cannot_find(tmp_path: Path, together: ModuleType) -> None:
+    def missing(task: Task) -> None: ...
+
+    missing.__module__, missing.__qualname__ = "together", "missing"
+    together.missing = missing
+    with pytest.raises(AttributeError, match="missing"):
+        Pipeline([Step("bad", missing, {})], tmp_path / "work").run(jobs=2)
+
+
+def test_a_working_directory_hides_no_module(
+    tmp_path: Path, together: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit(7)")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "json.py").rename(tmp_path / "in/json.py")
+    monkeypatch.chdir(tmp_path / "in")
+    Pipeline([Step("all", together.join, {})], tmp_path / "work").run(jobs=2)
+
+
+def test_threads_of_a_step_report_long_lines(tmp_path: Path, together: ModuleType) -> None:
+    said = Said()
+    Pipeline([Step("talk", together.talk, {})], tmp_path / "work").run(jobs=2, watcher=said)
+    assert sorted(said.lines) == sorted(20 * [f"talk: {str(number) * 50_000}" for number in range(4)])
+
+
+def test_a_step_that_is_ended_leaves_nothing(tmp_path: Path, together: ModuleType) -> None:
+    """Neither its temporary files nor the programs that it runs."""
+    work = tmp_path / "work"
+    pipeline = Pipeline([Step("bad", together.fail_late, {}), Step("slow", together.run_program, {})], work)
+    with pytest.raises(FormatError):
+        pipeline.run(jobs=2)
+    assert not list(work.glob("temporary-*"))
+    deadline = time.monotonic() + 30
+    while running(int((work / "waits").read_text())):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_step_that_resumes_goes_on(tmp_path: Path, together: ModuleType) -> None:
+    work = tmp_path / "work"
+    slow = Step("slow", together.resume, {}, resumes=True)
+    with pytest.raises(FormatError):
+        Pipeline([Step("bad", together.fail_late, {}), slow], work).run(jobs=2)
+    Pipeline([slow], work).run(jobs=2)
+    assert (Pipeline([slow], work).plan()[0].folder / "out").read_text() == "once once "
+
+
+def test_a_watcher_that_fails(tmp_path: Path, file: Path, together: ModuleType) -> None:
+    class Bad(Watcher):
+        def said(self, planned: Planned, line: str) -> None:
+            raise RuntimeError(f"cannot show {line!r}")
+
+    steps = [Step("letters", together.letters, {"text": file}), Step("slow", together.wait, {})]
+    with pytest.raises(RuntimeError, match="cannot show 'some letters'"):
+        Pipeline(steps, tmp_path / "work").run(jobs=2, watcher=Bad())
+    assert not list((tmp_path / "work").glob(".*.part"))
+    Pipeline([], tmp_path / "work").run()  # nobody holds the lock
+
+
+def test_an_error_comes_after_what_is_made() -> None:
+    with Workers(0) as workers:
+        ends = []
+        for name in ("bad", "good"):
+            ours, theirs = Pipe()
+            ends.append(theirs)
+            workers.running[name] = subprocess.Popen([sys.executable, "-c", ""]), ours
+        ends[0].send((FAILED, ValueError("is bad"), "there"))
+        ends[1].send((MADE, {"wall": 1.0}))
+        messages = workers.messages(lambda name, line: None)
+        assert next(messages) == ("good", {"wall": 1.0})
+        with pytest.raises(ValueError, match="is bad"):
+            next(messages)
+        for end in ends:
+            end.close()
+
+
+@pytest.mark.parametrize(
+    ("free", "places", "ready", "later", "share"),
+    [
+        (8, 2, 1, 0, 8),  # nothing else can start
+        (8, 2, 2, 5, 4),
+        (8, 2, 1, 5, 7),  # one thread for the other place
+        (3, 3, 2, 5, 1),
+        (3, 3, 2, 0, 1),
+        (2, 2, 1, 0, 2),
+        (0, 1, 1, 0, 1),
+        (1, 4, 4, 4, 1),
+    ],
+)
+def test_the_share_of_threads(free: int, places: int, ready: int, later: int, share: int) -> None:
+    assert _share(free, places, ready, later) == share
+
+
+def test_a_known_digest_is_not_computed_again(tmp_path: Path, file: Path, together: ModuleType) -> None:
+    digests = Digests()
+    step = Step("join", together.join, {"text": file})
+    digests.of("text", file, {}, step)
+    (known,) = digests.known
+    digests.known[known] = "as before"
+    identity = Identity("join", "", {}, {"text": "as before"})
+    (tmp_path / "part").mkdir()
+    making = pickle.loads(pickle.dumps(Making(step, identity, tmp_path / "part", {}, Means(1, 1, None), digests)))
+    assert "wall" in make(making, print)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_workers_end_with_the_run(tmp_path: Path, together: ModuleType, number: signal.Signals) -> None:
     work = tmp_path / "work"
     program = tmp_path / "program.py"
     program.write_text(
@@ -473,7 +646,12 @@ def test_workers_end_with_a_killed_run(tmp_path: Path, together: ModuleType) -> 
         "Pipeline([Step(name, together.wait, {}) for name in ('one', 'two')], sys.argv[1]).run(jobs=2)\n"
     )
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    process = subprocess.Popen([sys.executable, str(program), str(work)], env=os.environ | {"PYTHONPATH": path})
+    process = subprocess.Popen(
+        [sys.executable, str(program), str(work)],
+        env=os.environ | {"PYTHONPATH": path},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     files = [work / "waits-one", work / "waits-two"]
     deadline = time.monotonic() + 60
     while not all(path.exists() and path.read_text() for path in files):
@@ -481,11 +659,14 @@ def test_workers_end_with_a_killed_run(tmp_path: Path, together: ModuleType) -> 
         assert time.monotonic() < deadline
         time.sleep(0.01)
     numbers = [int(path.read_text()) for path in files]
-    process.kill()
-    process.wait()
+    process.send_signal(number)
+    _, said = process.communicate()
     while any(running(number) for number in numbers):
         assert time.monotonic() < deadline
         time.sleep(0.01)
+    if number == signal.SIGINT:
+        assert said.count("Traceback") == 1  # of the run, none of a worker
+        assert not list(work.glob(".*.part"))
     pipeline = Pipeline([Step("other", together.join, {})], work)
     pipeline.run(jobs=2)  # the lock is free, and what was left is removed
     assert not list(work.glob(".*.part"))
@@ -507,7 +688,7 @@ def test_a_worker_keeps_the_lock(tmp_path: Path, together: ModuleType) -> None:
     with pipeline.locked() as lock, Workers(lock.fileno()) as workers:
         (planned,) = pipeline.plan()
         (work / ".slow.part").mkdir()
-        workers.start(Making(planned.step, planned.identity, work / ".slow.part", {}, Means(1, 1, None)))
+        workers.start(Making(planned.step, planned.identity, work / ".slow.part", {}, Means(1, 1, None), Digests()))
         while not (work / "waits-slo").exists():
             time.sleep(0.01)
         lock.close()
@@ -517,5 +698,7 @@ def test_a_worker_keeps_the_lock(tmp_path: Path, together: ModuleType) -> None:
 
 
 def test_no_jobs_beside_an_engine(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="jobs is 0; expected at least 1"):
+        Pipeline([], tmp_path / "work").run(jobs=0)
     with pytest.raises(UsageError, match="jobs is 2 with an engine; expected 1"):
         Pipeline([], tmp_path / "work").run(jobs=2, engine=cast("Engine", object()))

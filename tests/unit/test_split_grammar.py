@@ -222,6 +222,34 @@ def test_of_too_many_states_the_best_stay_and_the_sentence_is_counted() -> None:
     assert [parsed.status for parsed in together.forests([["a"] * 8])] == ["narrowed"]
 
 
+def test_a_narrowed_sentence_without_a_parse_of_the_finest_level_shows_both() -> None:
+    states = "ROOT\t0\t1 {0}\nX\t1\t1 {0}\nY\t2\t1 {0}\nA\t3\t1 {0}\n"
+    names = [states.replace("{0}", tree) for tree in ("[0]", "[0 0]")]
+    coarse = "ROOT_0 -> X_0 0.05\nROOT_0 -> Y_0 0.05\nX_0 -> Y_0 0.05\nX_0 -> A_0 A_0 0.001\nY_0 -> A_0 A_0 0.05\n"
+    # The best state of the coarse level is Y; the fine level needs X above it, or X alone.
+    chain = "ROOT_0 -> X_0 0.01\nX_0 -> Y_0 0.01\nY_0 -> A_0 A_0 0.01\n"
+    alone = "ROOT_0 -> X_0 0.01\nX_0 -> A_0 A_0 0.01\nROOT_0 -> Y_0 0\nY_0 -> A_0 A_0 0\n"
+    for fine, expected in ((chain, "narrowed_flat"), (alone, "narrowed_coarser")):
+        levels = [
+            (("s", text.encode()), ("g", rules.encode()), ("l", b"A a [0.2]\n"))
+            for text, rules in zip(names, (coarse, fine), strict=True)
+        ]
+        small = SplitGrammar.read(levels)
+        parsers = [
+            GrammarParser(small, ParsingOptions(coarse=(9.0,), most_states=most), also=also)
+            for most, also in ((0, ()), (1, ()), (1, (small,)))
+        ]
+        for find in (GrammarParser.trees, GrammarParser.forests):
+            found = [next(iter(find(parser, [["a", "a"]]))) for parser in parsers]
+            assert [parsed.status for parsed in found] == ["parsed", expected, expected]
+            assert found[2].each == (expected, expected)
+            assert math.isinf(found[1].log_probability) == (expected == "narrowed_flat")
+        assert "(--most-states)" in parsers[1].summary()
+    mixed = GrammarParser(small, ParsingOptions(coarse=(9.0,), most_states=1), also=(grammar(),))
+    (both,) = mixed.trees([["a", "a"]])
+    assert (both.status, both.each) == ("narrowed_coarser", ("narrowed_coarser", "narrowed"))
+
+
 def test_the_best_edges_of_a_node_stay() -> None:
     states = "ROOT\t0\t1 [0]\nS\t1\t1 [0]\n@S\t2\t1 [0]\nA\t3\t1 [0]\nB\t4\t1 [0]\n"
     rules = "ROOT_0 -> S_0 1\nS_0 -> @S_0 A_0 0.5\nS_0 -> @S_0 B_0 0.25\n"

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from synthetic import LogLinear
 
@@ -230,3 +231,33 @@ def test_bad_arrays_are_refused() -> None:
         _core.line_search(pool, Bleu().core, np.array([np.inf]), np.zeros(1))
     with pytest.raises(ValueError, match=r"^the pool has 10 statistics, the metric has 2$"):
         _core.line_search(pool, Ter().core, np.zeros(1), np.zeros(1))
+
+
+def test_scores_that_are_too_large_name_the_hypothesis() -> None:
+    lists = [[("a b c d", {"x": 1.0}), ("a c", {"x": -1e30})], [("e", {"x": 1.0}), ("f", {"x": 3e38, "y": 1.0})]]
+    pool = Pool(Bleu().prepare([["a b c d", "e f g h"]])).merged(KBest.of(lists))
+    problem = (
+        "hypothesis 1 of sentence {} has the score {}; expected a finite number: weights or features are too large"
+    )
+    for weight, sentence, score in ((1e300, 0, "-inf"), (-1e300, 0, "inf"), (1e275, 1, "inf")):
+        weights = {"x": weight, "y": 1.0}
+        wanted = f"^{problem.format(sentence, score)}$"
+        with pytest.raises(UsageError, match=wanted):
+            Mert(restarts=1).update(pool, weights, seed=1)
+        for function in (pool.score, pool.scores):
+            with pytest.raises(UsageError, match=wanted):
+                function(weights)
+        dense = pool.dense(weights)
+        for call in (lambda dense=dense: pool.core.best(dense), lambda dense=dense: _search(pool, 0 * dense, dense)):
+            with pytest.raises(OverflowError, match=wanted):
+                call()
+    assert pool.score({"x": 1e250, "y": 1.0}) == pool.score({"x": 1.0, "y": 0.0})
+    for bad in ([0.0, np.inf], [np.nan, 0.0]):
+        with pytest.raises(ValueError, match=r"^(slope|intercept) [01] is (inf|nan); expected a finite number$"):
+            _core.upper_envelope(np.array(bad), np.zeros(2))
+        with pytest.raises(ValueError, match=r"^intercept [01] is (inf|nan); expected a finite number$"):
+            _core.upper_envelope(np.zeros(2), np.array(bad))
+
+
+def _search(pool: Pool, weights: npt.NDArray[np.float64], direction: npt.NDArray[np.float64]) -> None:
+    _core.line_search(pool.core, pool.metric.core, weights, direction)

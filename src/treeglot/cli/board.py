@@ -100,9 +100,10 @@ class Board(Watcher):
         from rich.table import Table
 
         out = Table.grid(padding=(0, 2))
+        began = self.began.copy()  # another thread draws, and steps end meanwhile
         names = [planned.step.name for planned in self.plan]
-        running = [place for place, name in enumerate(names) if name in self.began]
-        waiting = [place for place, name in enumerate(names) if name in self.began or not self.state[name]]
+        running = [place for place, name in enumerate(names) if name in began]
+        waiting = [place for place, name in enumerate(names) if name in began or not self.state[name]]
         last = running[-1] if running else waiting[0] if waiting else len(names) - 1
         shown = sorted({*range(max(0, last - BEFORE), last + 1), *running})
         hidden = [self.state[name] for place, name in enumerate(names) if place not in shown]
@@ -110,9 +111,9 @@ class Board(Watcher):
             out.add_row("[green]✓", f"{done} steps", "above")
         for place in shown:
             name, text = names[place], self.state[names[place]]
-            mark = "[bold]▶" if name in self.began else "[green]✓" if text else " "
-            if name in self.began:
-                text = f"{time.monotonic() - self.began[name]:.0f} s{f', {text}' if text else ''}"
+            mark = "[bold]▶" if name in began else "[green]✓" if text else " "
+            if name in began:
+                text = f"{time.monotonic() - began[name]:.0f} s{f', {text}' if text else ''}"
             out.add_row(mark, name, text)
         if left := len(hidden) - done:
             out.add_row(" ", f"{left} steps", "to come")

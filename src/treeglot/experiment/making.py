@@ -23,6 +23,7 @@ class Making:
     part: Path
     folders: Mapping[str, Path]
     means: Means
+    digests: Digests  # those known so far
 
 
 class Digests:
@@ -53,17 +54,16 @@ class Digests:
         return self.known[stamp]
 
 
-def make(making: Making, report: Callable[[str], None], digests: Digests | None = None) -> dict[str, float]:
-    """Make the result of a step in its folder, and return the measurements."""
+def make(making: Making, report: Callable[[str], None]) -> dict[str, float]:
+    """Make the complete result of a step in its folder. Return what was measured."""
     step, identity, means = making.step, making.identity, making.means
-    digests = digests or Digests()
     began, cpu, peak = time.monotonic(), time.process_time(), PeakMemory()
     inputs = {name: _place(given, making.folders) for name, given in step.inputs.items()}
     before = {
         path: _stamp(path) for given, path in zip(step.inputs.values(), inputs.values(), strict=True) if given == path
     }
     for name, path in inputs.items():  # the plan, and so the key, may be hours old
-        if path in before and digests.of(name, path, {}, step) != identity.inputs[name]:
+        if path in before and making.digests.of(name, path, {}, step) != identity.inputs[name]:
             raise TreeglotError(f"{path} changed before step {step.name!r} read it; run again")
     measures: dict[str, float] = {}
     note = measures.__setitem__

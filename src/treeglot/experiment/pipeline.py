@@ -121,6 +121,8 @@ class Pipeline:
         threads and memory. With an `engine`, its machines parse, count n-grams, extract and score rules, and decode for
         tuning.
         """
+        if jobs < 1:
+            raise UsageError(f"jobs is {jobs}; expected at least 1")
         if jobs > 1 and engine is not None:
             raise UsageError(f"jobs is {jobs} with an engine; expected 1, because an engine runs one step at a time")
         watcher = watcher or Watcher()
@@ -142,8 +144,8 @@ class Pipeline:
         began = time.monotonic()
         with self._folder(planned) as part:
             watcher.started(planned)
-            making = Making(planned.step, planned.identity, part, folders, means)
-            measures = make(making, partial(watcher.said, planned), self._digests)
+            making = Making(planned.step, planned.identity, part, folders, means, self._digests)
+            measures = make(making, partial(watcher.said, planned))
             self._note(planned, measures)  # first, so that no finished step is without it
         self._finish(planned)
         watcher.finished(planned, time.monotonic() - began)
@@ -169,16 +171,17 @@ class Pipeline:
                 while ready and len(used) < jobs:
                     planned = ready.pop(0)
                     name = planned.step.name
-                    free = means.threads - sum(used.values())
-                    used[name] = max(1, free // min(len(ready) + 1, jobs - len(used)))
                     del waiting[name]
+                    later = len(waiting) - len(ready) if ready or used else 0  # may start while this one runs
+                    free = means.threads - sum(used.values())
+                    used[name] = _share(free, jobs - len(used), len(ready) + 1, later)
                     parts[name] = opened.enter_context(ExitStack())
                     part = parts[name].enter_context(self._folder(planned))
                     began[name] = time.monotonic()
                     watcher.started(planned)
                     own = {given: folders[given] for given in _sources(planned.step)}
-                    share = Means(used[name], means.memory // jobs, None)
-                    workers.start(Making(planned.step, planned.identity, part, own, share))
+                    share = Means(used[name], max(1, means.memory // jobs), None)
+                    workers.start(Making(planned.step, planned.identity, part, own, share, self._digests))
                 for name, measures in workers.messages(lambda name, line: watcher.said(steps[name], line)):
                     self._note(steps[name], measures)
                     parts.pop(name).close()
@@ -294,6 +297,15 @@ class Pipeline:
 def _sources(step: Step) -> set[str]:
     """Return the names of the steps whose results a step uses."""
     return {given.step for given in step.inputs.values() if isinstance(given, Output)}
+
+
+def _share(free: int, places: int, ready: int, later: int) -> int:
+    """Return the threads of the next step, of those that are free.
+
+    The steps that are ready share them. Each place that a later step may take keeps one thread.
+    """
+    starting = min(ready, places)
+    return max(1, (free - min(places - starting, later)) // starting)
 
 
 def _remove(path: Path) -> None:

@@ -7,15 +7,17 @@ Until then, it keeps the lock of the folder, so no second run can begin there.
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
+import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Pipe, wait
 from types import TracebackType
@@ -24,11 +26,12 @@ from typing import Any
 from treeglot.base.errors import TreeglotError
 from treeglot.experiment.making import Making, make
 
+# The working directory may have any modules, so only `sys` is imported before the path is set.
 PROGRAM = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
-    "from treeglot.experiment.workers import work; work(int(sys.argv[1]))"
+    "import sys; number, *sys.path[:] = sys.argv[1:]; from treeglot.experiment.workers import work; work(int(number))"
 )
 SAID, WARNED, MADE, FAILED = "said", "warned", "made", "failed"  # the messages of a worker
+GRACE = 0.5  # seconds that a worker has to remove its temporary files; less than a command has
 
 
 class _RemoteError(Exception):
@@ -44,10 +47,11 @@ class _RemoteError(Exception):
 
 @dataclass
 class Workers:
-    """The workers that are running, by the names of their steps. When the block ends, remaining workers are killed."""
+    """The running workers of a run, each with its step's name. On leaving, those that still run are ended."""
 
     lock: int  # a file descriptor that each worker keeps open
     running: dict[str, tuple[subprocess.Popen[bytes], Connection]] = field(default_factory=dict)
+    warned: dict[str, dict[Any, Any]] = field(default_factory=dict)  # by file: what the filters have let through once
 
     def __enter__(self) -> Workers:
         return self
@@ -55,82 +59,125 @@ class Workers:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        for process, connection in self.running.values():
-            process.kill()
-            process.wait()
-            connection.close()
-        self.running.clear()
+        try:
+            self._signal(signal.SIGTERM)
+            deadline = time.monotonic() + GRACE
+            for process, _ in self.running.values():
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(max(0.0, deadline - time.monotonic()))
+        finally:  # also after a second interrupt
+            self._signal(signal.SIGKILL)
+            while self.running:
+                self._end(next(iter(self.running)))
 
     def start(self, making: Making) -> None:
-        """Start a new worker that makes this step."""
+        """Start a worker for a step."""
+        message = pickle.dumps(making)
         ours, theirs = Pipe()
         with theirs:
             kept = (theirs.fileno(), self.lock)
-            command = [sys.executable, "-c", PROGRAM, str(theirs.fileno()), json.dumps(sys.path)]
-            # A session of its own: an interrupt on the terminal reaches this process, which kills the workers.
+            command = [sys.executable, "-c", PROGRAM, str(theirs.fileno()), *map(str, sys.path)]
+            # A session of its own: an interrupt on the terminal reaches this process, which ends the workers.
             process = subprocess.Popen(command, pass_fds=kept, stdin=subprocess.DEVNULL, start_new_session=True)
         self.running[making.step.name] = process, ours
-        ours.send_bytes(pickle.dumps(making))
+        with suppress(BrokenPipeError, ConnectionResetError):  # it has died, as `messages` will find
+            ours.send_bytes(message)
 
     def messages(self, said: Callable[[str, str], None]) -> Iterator[tuple[str, Mapping[str, float]]]:
-        """Wait for messages of the workers until there are some.
+        """Wait for messages. Pass reports on with the step's name, and yield names and measurements of made steps.
 
-        Pass on their reports, and yield the names and measurements of finished steps.
+        An error comes after the steps that have been made before it.
         """
         names = {connection: name for name, (_, connection) in self.running.items()}
+        errors: list[Exception] = []
         for connection in wait(list(names)):
             assert isinstance(connection, Connection)
             name = names[connection]
             try:
                 what, *content = pickle.loads(connection.recv_bytes())
-            except EOFError:
-                code = self._end(name)
-                problem = f"signal {-code}, perhaps for lack of memory" if code < 0 else f"exit code {code}"
-                raise TreeglotError(f"step {name!r} ended without a result ({problem}); run again") from None
+            except (EOFError, OSError):  # an OSError, if it has not read all, or not sent all
+                errors.append(_ended(name, self._end(name)))
+                continue
             if what == SAID:
                 said(name, *content)
             elif what == WARNED:
-                warnings.warn_explicit(*content)
+                self._warn(*content)
             elif what == MADE:
                 self._end(name)
                 yield name, *content
             else:
                 self._end(name)
                 error, text = content
-                raise error from _RemoteError(text)
+                error.__cause__ = _RemoteError(text)
+                errors.append(error)
+        if errors:
+            raise errors[0]
+
+    def _warn(self, message: str, category: type[Warning], file: str, line: int) -> None:
+        warnings.warn_explicit(message, category, file, line, registry=self.warned.setdefault(file, {}))
 
     def _end(self, name: str) -> int:
         process, connection = self.running.pop(name)
         connection.close()
         return process.wait()
 
+    def _signal(self, number: signal.Signals) -> None:
+        """Send a signal to the workers and to the programs that they run."""
+        for process, _ in self.running.values():
+            if process.poll() is None:
+                os.killpg(process.pid, number)
+
+
+def _ended(name: str, code: int) -> TreeglotError:
+    problem = f"signal {-code}" if code < 0 else f"exit code {code}"
+    if code == -signal.SIGKILL:
+        problem += ", perhaps for lack of memory"
+    return TreeglotError(f"step {name!r} ended without a result ({problem}); run again")
+
 
 def work(descriptor: int) -> None:
-    """Run as a worker: receive a step through a pipe, make it, and exit."""
-    connection = Connection(descriptor)
-    making: Making = pickle.loads(connection.recv_bytes())
-    threading.Thread(target=_end_with_starter, args=[connection], daemon=True).start()
+    """Make the step that comes through a pipe, and exit. This is all that a worker does."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    os.set_inheritable(descriptor, False)
+    connection, lock = Connection(descriptor), threading.Lock()
 
     def send(*message: Any) -> None:
-        connection.send_bytes(pickle.dumps(message))
+        content = pickle.dumps(message)
+        with lock, suppress(BrokenPipeError, ConnectionResetError):  # the starter has died, and so ends this
+            connection.send_bytes(content)
 
     def show(message: Warning | str, category: type[Warning], file: str, line: int, *more: object) -> None:
         send(WARNED, str(message), category, file, line)
 
+    try:
+        content = connection.recv_bytes()
+    except (EOFError, OSError):
+        return
+    threading.Thread(target=_end_with_starter, args=[connection], daemon=True).start()
     warnings.simplefilter("always")  # the starter has filters
     warnings.showwarning = show  # type: ignore[assignment]
     try:
-        send(MADE, make(making, lambda line: send(SAID, line)))
+        making: Making = pickle.loads(content)
+        result: tuple[Any, ...] = MADE, make(making, lambda line: send(SAID, line))
     except Exception as error:
-        try:
-            pickle.loads(pickle.dumps(error))
-        except Exception:
-            error = RuntimeError(f"{type(error).__name__}: {error}")
-        send(FAILED, error, traceback.format_exc())
+        result = FAILED, _sendable(error), traceback.format_exc()
+    for stream in (sys.stdout, sys.stderr):  # the starter does not wait for more
+        with suppress(OSError, ValueError):
+            stream.flush()
+    send(*result)
+
+
+def _sendable(error: Exception) -> Exception:
+    """Return an error that pickle can restore: this one, or one with its message."""
+    with suppress(Exception):
+        if str(pickle.loads(pickle.dumps(error))) == str(error):
+            return error
+    kind = TreeglotError if isinstance(error, TreeglotError) else RuntimeError
+    return kind(str(error) if kind is TreeglotError else f"{type(error).__name__}: {error}")
 
 
 def _end_with_starter(connection: Connection) -> None:
-    try:
+    """Wait for the end of the pipe. Then end this process and the programs that it runs."""
+    with suppress(EOFError, OSError):
         connection.recv_bytes()
-    except (EOFError, OSError):
-        os._exit(1)
+    os.killpg(os.getpid(), signal.SIGKILL)

@@ -104,6 +104,7 @@ def joint_kind(parts: Mapping[str, Kind]) -> Kind:
         translates=("source",) if leading is None else leading.translates,
         matcher=match_joint,
         needs=Needs() if leading is None else Needs(source=leading.needs.source),
+        parts=tuple(parts.values()),
     )
 
 

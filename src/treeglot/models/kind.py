@@ -16,7 +16,7 @@ from treeglot.corpus import Corpus, Needs
 from treeglot.corpus.files import is_parsed, option_name
 from treeglot.corpus.parses import as_forest
 from treeglot.corpus.sources import read_sources
-from treeglot.decode.matchers import Setup, match_forests, match_strings, unused_options
+from treeglot.decode.matchers import OWN_OPTIONS, Setup, match_forests, match_strings, unused_options
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.translator import Source
 from treeglot.syntax import Dependency, ParseForest, Tree, heads, read
@@ -54,6 +54,7 @@ class Kind:
     survey: Callable[[Extraction, Engine], Any] | None = None  # figures of the different rules, for reports
     says: str = ""  # what training reports, of the extraction's facts
     code: str = ""  # a digest of the code that declares it, if that is in another package
+    parts: tuple[Kind, ...] = ()  # the kinds of a joint model's parts
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the dataclass of the options out of a pickle.
@@ -129,10 +130,16 @@ class Kind:
             raise UsageError(f"compile.{error}", ("compile", *error.key)) from error
 
     def check_search(self, given: SearchOptions, usual: SearchOptions) -> None:
-        """Refuse a change of search options that the kind does not use."""
-        for name in sorted(unused_options(self.matcher)):
+        """Refuse a change of search options that the kind does not use. A joint model uses those of any part."""
+        matchers = [part.matcher for part in self.parts or (self,)]
+        unused = frozenset.intersection(*map(unused_options, matchers))
+        for name in sorted(unused):
             if (value := getattr(given, name)) != (kept := getattr(usual, name)):
                 problem = f"search.{name} is {json.dumps(value)}, which a {self.name} model does not use"
+                if self.parts:
+                    used = ", ".join(sorted(frozenset().union(*OWN_OPTIONS.values()) - unused))
+                    names = ", ".join(part.name for part in self.parts)
+                    problem = f"search.{name} is {json.dumps(value)}, which no part uses ({names}); these use {used}"
                 raise UsageError(f"{problem}; expected {json.dumps(kept)}, as it was", ("search", name))
 
     def _refuse_unused_demand(self, options: Any) -> None:

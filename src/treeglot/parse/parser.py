@@ -26,8 +26,11 @@ STATUS = {
     "parsed": "parsed",
     "narrowed": "parsed with the best states of the first pass alone (--most-states)",
     "coarser": "parsed with a coarser level of the grammar, as the finest has no parse",
+    "narrowed_coarser": "parsed with a coarser level of the grammar, as the finest has no parse among the best states "
+    "of the first pass (--most-states)",
     "fewer": "parsed with some of the grammars, as the others have no parse",
     "flat": "without a parse: flat trees",
+    "narrowed_flat": "without a parse among the best states of the first pass (--most-states): flat trees",
     "late": "given up when time was up: flat trees",
     "too_long": "longer than --longest: flat trees",
     "too_large": "given up for lack of memory (--memory-limit): flat trees",

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +15,7 @@ from treeglot._core import DependencyBank, GhkmExtractor
 from treeglot.base.errors import FormatError, OptionError, UsageError
 from treeglot.base.options import Options, option
 from treeglot.corpus.pairs import Pair
-from treeglot.rules.collect import collect
+from treeglot.rules.collect import Part, collect
 from treeglot.rules.engines import DuckDB, Engine, Statement
 from treeglot.rules.extract import Extracting, Extraction, extractor
 from treeglot.syntax import Dependency
@@ -94,14 +95,18 @@ def ghkm(pairs: Iterable[Pair], options: GhkmOptions, threads: int) -> Extractin
     Target dependencies are needed for well-formed rules and phrases.
     """
     options.check()
-    parsed = [] if options.phrase_dependencies is None else _phrase_trees(options.phrase_dependencies)
+    parsed: Sequence[Dependency] = ()
+    if (path := options.phrase_dependencies) is not None:
+        of = path.stat()
+        stamp = of.st_size, of.st_mtime_ns, of.st_ctime_ns
+        parsed = _trees_of_parts(path, *stamp) if isinstance(pairs, Part) else _phrase_trees(path)
     found = collect(pairs, prune=options.prune, threads=threads)
     trees = found.target_dependencies
     if trees is None and (options.well_formed or options.phrases == "well-formed"):
         if len(found.bitext):
             raise UsageError("well-formed rules and phrases take the dependency trees of the target sides")
         trees = DependencyBank()
-    core = GhkmExtractor(found.bitext, found.forests, trees, options, parsed)
+    core = GhkmExtractor(found.bitext, found.forests, trees, options, list(parsed))
     return Extracting(core, labels=options.structure, roots=True)
 
 
@@ -117,6 +122,12 @@ def _phrase_trees(path: Path) -> list[Dependency]:
         if not tree.cycle() and not (tree.heads == Dependency.NO_HEAD).any():
             found.append(tree if tree.is_projective() else tree.projectivise()[0])
     return found
+
+
+@lru_cache(maxsize=1)
+def _trees_of_parts(path: Path, *stamp: int) -> Sequence[Dependency]:
+    """Return the same trees again for the next part of a corpus, unless the file has changed."""
+    return _phrase_trees(path)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -30,15 +30,17 @@ GIVEN = ("source_row", "count", "occurrences", "lhs", "variables")
 def score_counts(extraction: Extraction, options: ScoreOptions, engine: DuckDB) -> Iterator[pa.RecordBatch] | None:
     """Score counts that consist of one part. The rows are the same as those of the SQL and `with_counts`.
 
-    The result is None if only the database can score these counts. It is needed for a significance test, for columns
-    with other SQL, and for sums that take more than half of the memory.
+    Returns None where only the database can score them. It is needed for a test of significance and for columns with
+    other SQL. It is also needed if the sums take more than half of its memory, or more than all of it while they grow.
     """
     if extraction.facts["parts"] > 1 or options.significance > 0 or not has_own_columns():
         return None
     scores = _scores(extraction, options, engine)
     for batch in _batches(extraction.files, ["target", *GIVEN]):
-        scores.add(buffers_of(batch["target"]), _given(batch))
-        if scores.bytes > engine.memory // 2:
+        rows = buffers_of(batch["target"]), _given(batch)
+        if fits := scores.bytes_to_add(*rows) <= engine.memory:
+            scores.add(*rows)
+        if not fits or scores.bytes > engine.memory // 2:
             del scores
             give_back()  # the database needs the memory
             return None

@@ -15,7 +15,7 @@ from treeglot.base.errors import UsageError
 from treeglot.base.options import Options, option
 from treeglot.decode.weights import Weights, rescaled
 from treeglot.tune.method import METHODS, Update, derived_seed, none_held_out
-from treeglot.tune.pool import Pool
+from treeglot.tune.pool import Pool, refused_overflow
 
 MOST_FEATURES = 1000  # MERT is for a few dozen
 
@@ -37,7 +37,8 @@ class Mert(Options):
         """
         if len(pool.names) > MOST_FEATURES:
             raise UsageError(f"MERT takes at most {MOST_FEATURES} features, the pool has {len(pool.names)}")
-        found = _climb(pool, pool.dense(weights), self, seed, threads)
+        with refused_overflow():
+            found = _climb(pool, pool.dense(weights), self, seed, threads)
         learnt = {name for name, spread in zip(pool.names, pool.core.spreads(), strict=True) if spread}
         new = rescaled(pool.sparse(found.weights, weights), weights, learnt)
         gain = abs(found.score - found.before)

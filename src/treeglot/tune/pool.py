@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from hashlib import blake2b
 from itertools import pairwise
@@ -11,9 +12,19 @@ import numpy as np
 import numpy.typing as npt
 
 from treeglot import _core
+from treeglot.base.errors import UsageError
 from treeglot.decode.weights import Weights
 from treeglot.evaluate.metrics import Metric, References, Statistics
 from treeglot.tune.kbest import KBest, sizes_of
+
+
+@contextmanager
+def refused_overflow() -> Iterator[None]:
+    """Refuse weights with which a hypothesis has no finite score. The core names the hypothesis."""
+    try:
+        yield
+    except OverflowError as error:
+        raise UsageError(str(error)) from error
 
 
 class Pool:
@@ -81,7 +92,8 @@ class Pool:
 
     def scores(self, weights: Weights) -> npt.NDArray[np.float64]:
         """Return the score of every hypothesis."""
-        return self.core.scores(self.dense(weights))
+        with refused_overflow():
+            return self.core.scores(self.dense(weights))
 
     def spread(self, values: npt.NDArray[np.float64]) -> float:
         """Return how much a value varies within a sentence: its standard deviation over the hypotheses, on average."""
@@ -91,7 +103,8 @@ class Pool:
     def score(self, weights: Weights, chosen: npt.NDArray[np.bool_] | None = None) -> float:
         """Return the corpus score of the hypotheses that these weights rank first, over all or only some sentences."""
         mask = np.ones(self.sentences, dtype=np.bool_) if chosen is None else chosen
-        return self.core.score(self.metric.core, self.dense(weights), np.ascontiguousarray(mask).view(np.uint8))
+        with refused_overflow():
+            return self.core.score(self.metric.core, self.dense(weights), np.ascontiguousarray(mask).view(np.uint8))
 
     def merged(self, kbest: KBest) -> Pool:
         """Return a pool that also has the new entries of `kbest`: new texts, and known ones with other features."""
