@@ -27,8 +27,8 @@ class CoarseGrammar {
     std::uint32_t left, right;
     float score;
   };
-  // The rules of a head whose left child is the same and whose right ones are of one kind: those before `end`, from the
-  // end of the group before.
+  // The rules of a head with the same left child and right ones of one kind. They are those before `end`, from the end
+  // of the group before.
   struct Group {
     std::uint32_t left, end;
     std::uint32_t kind;
