@@ -16,7 +16,7 @@ constexpr double kRounding = 0.05;
 constexpr double kNearest = 1.0;
 
 // Registers read and write past the end of a row.
-std::size_t row_width(std::size_t length) { return length + kLanes; }
+std::size_t row_width(std::size_t length) { return (length + 2 * (kLanes - 1)) / kLanes * kLanes; }
 
 void grow(std::vector<float>& values, std::size_t size) {
   if (values.size() < size) values.resize(size);
@@ -24,21 +24,21 @@ void grow(std::vector<float>& values, std::size_t size) {
 
 }  // namespace
 
-void CoarseChart::ByEnd::reset(std::size_t words, std::size_t states) {
-  first.assign(1, 0);
-  for (std::size_t end = 0; end <= words; ++end) first.push_back(first.back() + states * row_width(end));
-  grow(values, first.back());
-}
-
 void CoarseChart::reset(std::size_t words, std::size_t states) {
   words_ = words;
   states_ = states;
   stride_ = (words + kLanes - 1) / kLanes * kLanes;
   lengths_.assign(states, SpanLengths());
   grow(inside_, states * words * stride_ + kLanes);
-  inside_by_end_.reset(words, states);
-  outside_by_end_.reset(words, states);
-  for (std::vector<float>* rows : {&inside_at_, &outside_at_}) grow(*rows, states * row_width(words));
+  first_by_end_.assign(1, 0);
+  for (std::size_t end = 0; end <= words; ++end)
+    first_by_end_.push_back(first_by_end_.back() + (states + CoarseGrammar::kKinds) * row_width(end));
+  for (std::vector<float>* rows : {&inside_by_end_, &reached_by_end_}) grow(*rows, first_by_end_.back());
+  for (std::vector<float>* rows : {&inside_at_, &reached_at_})
+    grow(*rows, (states + CoarseGrammar::kKinds) * row_width(words) + kLanes);
+  first_cell_.assign(1, 0);
+  for (std::size_t begin = 0; begin < words; ++begin) first_cell_.push_back(first_cell_.back() + words - begin);
+  grow(outside_, states * first_cell_.back());
   scratch_.resize(2 * kLanes * states);
 }
 
@@ -58,13 +58,17 @@ bool CoarseChart::make_inside(const CoarseGrammar& grammar, std::span<const Symb
       lengths_[s].last = static_cast<std::uint32_t>(length);
     }
   }
+  std::fill_n(inside_by_end_.begin(), first_by_end_.back(), kNever);
   for (std::size_t s = 0; s < states_; ++s) {
     for (std::size_t length = 1; length <= lengths_[s].last; ++length) {
       const float* const from = chart.row(s, length);
       for (std::size_t end = length; end <= words_; ++end)
-        inside_by_end_.rows(end)[s * row_width(end) + end - length] = from[end - length];
+        inside_by_end_[first_by_end_[end] + s * row_width(end) + end - length] = from[end - length];
     }
   }
+  for (std::size_t end = 1; end <= words_; ++end)
+    kernels_->reach(grammar, inside_by_end_.data() + first_by_end_[end], row_width(end), row_width(end),
+                    reached_by_end_.data() + first_by_end_[end]);
   return true;
 }
 
@@ -72,64 +76,69 @@ float CoarseChart::total(const CoarseGrammar& grammar) {
   return is_shorter(grammar.root(), words_) ? kNever : chart().row(grammar.root(), words_)[0];
 }
 
-void CoarseChart::begin_at(std::size_t begin) {
+void CoarseChart::begin_at(const CoarseGrammar& grammar, std::size_t begin) {
   const std::size_t width = row_width(words_);
-  std::fill_n(outside_at_.begin(), states_ * width, kNever);
+  std::fill_n(inside_at_.begin(), states_ * width, kNever);
   for (std::size_t s = 0; s < states_; ++s) {
     const std::size_t longest = std::min<std::size_t>(lengths_[s].last, words_ - begin);
     for (std::size_t length = 1; length <= longest; ++length)
       inside_at_[s * width + begin + length] = chart().row(s, length)[begin];
   }
+  kernels_->reach(grammar, inside_at_.data() + begin + 1, width, words_ - begin, reached_at_.data() + begin + 1);
 }
 
-// Sets kept_, and the outside scores of those in stepped_.
-void CoarseChart::keep(const CoarseGrammar& grammar, std::size_t begin, std::size_t end, double margin) {
-  const std::size_t width = row_width(words_), end_width = row_width(end);
-  const float* const from_right = outside_by_end_.rows(end) + begin;
-  const double least = static_cast<double>(total(grammar)) - margin;
-  // What a head passes on by a unary step is no better than the head itself, up to excess and rounding.
-  const double least_head = least - static_cast<double>(grammar.excess()) - kRounding;
-  const auto inside = [&](std::size_t s) { return is_shorter(s, end - begin) ? kNever : inside_at_[s * width + end]; };
-  const auto reaches = [&](float outside, std::size_t s, double limit) {
-    const float sum = outside + inside(s);
-    return sum > kNever && static_cast<double>(sum) >= limit;
-  };
-  kept_.clear();
-  for (std::uint32_t s = 0; s < states_; ++s) {
-    cell_[s] = std::max(outside_at_[s * width + end], from_right[s * end_width]);
-    if (end - begin == words_ && s == grammar.root()) cell_[s] = std::max(cell_[s], 0.0f);
-    if (reaches(cell_[s], s, least_head)) kept_.push_back(s);
-  }
-  if (kept_.empty()) return;
-  stepped_ = cell_;
-  for (const std::uint32_t head : kept_)
-    for (const CoarseGrammar::Step& step : grammar.steps_down(head))
-      stepped_[step.state] = std::max(stepped_[step.state], cell_[head] + step.score);
+// Sets kept_, and the outside scores of those in stepped_. A state goes if no derivation through it is as good as
+// `least`, and `least_passed` allows for rounding. States that go may still pass unary steps to others.
+void CoarseChart::keep(const CoarseGrammar& grammar, std::size_t begin, std::size_t end, double least,
+                       float least_passed) {
+  const float* const inside = inside_at_.data() + end;
+  const std::size_t width = row_width(words_);
+  const float* const cell = outside_.data() + cells().cell(begin, end) * states_;
   kept_.clear();
   for (std::uint32_t s = 0; s < states_; ++s)
-    if (reaches(stepped_[s], s, least)) kept_.push_back(s);
-  for (const std::uint32_t s : kept_) scores_.push_back(stepped_[s] + inside(s));
+    if (cell[s] > kNever && cell[s] + reached_at_[s * width + end] >= least_passed) kept_.push_back(s);
+  if (kept_.empty()) return;
+  stepped_.assign(cell, cell + states_);
+  for (const std::uint32_t head : kept_)
+    for (const CoarseGrammar::Step& step : grammar.steps_down(head))
+      stepped_[step.state] = std::max(stepped_[step.state], cell[head] + step.score);
+  kept_.clear();
+  for (std::uint32_t s = 0; s < states_; ++s) {
+    if (stepped_[s] == kNever) continue;
+    const float sum = stepped_[s] + inside[s * width];
+    if (sum > kNever && static_cast<double>(sum) >= least) kept_.push_back(s);
+  }
+  for (const std::uint32_t s : kept_) scores_.push_back(stepped_[s] + inside[s * width]);
 }
 
 // Every span comes after those that it is the left or the right part of.
 CoarseChart::Outside CoarseChart::make_outside(const CoarseGrammar& grammar, double margin, std::size_t most,
                                                const Limits& limits, KeptStates& kept) {
-  cell_.resize(states_);
   scores_.clear();
-  std::fill_n(outside_by_end_.values.begin(), outside_by_end_.first.back(), kNever);
+  const double least = static_cast<double>(total(grammar)) - margin;
+  // A state that goes passes nothing on: what can only be reached through it would go as well.
+  const auto least_passed =
+      static_cast<float>(std::max(least - kRounding, static_cast<double>(std::numeric_limits<float>::lowest())));
+  std::fill_n(outside_.begin(), first_cell_.back() * states_, kNever);
+  touched_.assign(first_cell_.back(), 0);
+  const OutsideCells cells = this->cells();
+  outside_[cells.cell(0, words_) * states_ + grammar.root()] = 0.0f;
+  touched_[cells.cell(0, words_)] = 1;
   for (std::uint32_t begin = 0; begin < words_; ++begin) {
     if (limits.late()) return Outside::late;
     if (seems_many(begin, most)) return Outside::many;
-    begin_at(begin);
+    begin_at(grammar, begin);
     for (auto end = static_cast<std::uint32_t>(words_); end > begin; --end) {
-      keep(grammar, begin, end, margin);
+      if (!touched_[cells.cell(begin, end)]) continue;
+      keep(grammar, begin, end, least, least_passed);
       kept.set(begin, end, kept_);
-      // A state that goes passes nothing on: what can only be reached through it would go as well.
-      const OutsideRows rows{inside_at_.data(),        outside_at_.data(),        row_width(words_),
-                             inside_by_end_.rows(end), outside_by_end_.rows(end), row_width(end)};
-      if (end - begin > 1)
-        for (const std::uint32_t head : kept_)
-          kernels_->outside(grammar.children(head), {begin, end, stepped_[head]}, rows, lengths_);
+      if (end - begin == 1) continue;
+      const std::size_t right = first_by_end_[end];
+      const ChildRows inside{inside_at_.data(), row_width(words_), inside_by_end_.data() + right, row_width(end)};
+      const ChildRows reached{reached_at_.data(), row_width(words_), reached_by_end_.data() + right, row_width(end)};
+      for (const std::uint32_t head : kept_)
+        kernels_->outside(grammar.rules(head), {begin, end, stepped_[head], least_passed - stepped_[head]}, inside,
+                          reached, cells);
     }
   }
   return Outside::made;
@@ -177,9 +186,8 @@ bool CoarseChart::narrow(std::size_t most, double best, KeptStates& kept) const 
 Outcome CoarseChart::run(const CoarseGrammar& grammar, std::span<const Symbol> words, double margin, std::size_t most,
                          const Limits& limits, FirstPassResult& out) {
   const std::size_t n = words.size();
-  // Inside scores, and those of both passes by their ends.
-  if (limits.too_large(sizeof(float) * grammar.states() * (n * row_width(n) + n * row_width(n))))
-    return Outcome::too_large;
+  // Inside scores, and half as many by their ends, of what these reach, and of outside scores.
+  if (limits.too_large(sizeof(float) * grammar.states() * n * row_width(n) * 5 / 2)) return Outcome::too_large;
   if (n == 0) return Outcome::no_parse;
   reset(n, grammar.states());
   if (!make_inside(grammar, words, limits)) return Outcome::late;

@@ -33,14 +33,6 @@ class CoarseChart {
               const Limits& limits, FirstPassResult& out);
 
  private:
-  // Scores by end of span, state and begin.
-  struct ByEnd {
-    std::vector<float> values;
-    std::vector<std::size_t> first;  // by end
-    float* rows(std::size_t end) { return values.data() + first[end]; }
-    void reset(std::size_t words, std::size_t states);
-  };
-
   void reset(std::size_t words, std::size_t states);
   bool make_inside(const CoarseGrammar& grammar, std::span<const Symbol> words, const Limits& limits);
   enum class Outside : std::uint8_t { made, many, late };
@@ -49,9 +41,10 @@ class CoarseChart {
                        KeptStates& kept);
   bool seems_many(std::size_t begin, std::size_t most) const;
   bool narrow(std::size_t most, double best, KeptStates& kept) const;
-  void begin_at(std::size_t begin);
-  void keep(const CoarseGrammar& grammar, std::size_t begin, std::size_t end, double margin);
+  void begin_at(const CoarseGrammar& grammar, std::size_t begin);
+  void keep(const CoarseGrammar& grammar, std::size_t begin, std::size_t end, double least, float least_passed);
   bool is_shorter(std::size_t state, std::size_t length) const { return length > lengths_[state].last; }
+  OutsideCells cells() { return {outside_.data(), states_, first_cell_.data(), touched_.data()}; }
   InsideChart chart() { return {words_, stride_, inside_.data()}; }
   float total(const CoarseGrammar& grammar);
 
@@ -59,9 +52,14 @@ class CoarseChart {
   std::size_t words_ = 0, states_ = 0, stride_ = 0;
   std::vector<SpanLengths> lengths_;  // by state
   std::vector<float> inside_;
-  ByEnd inside_by_end_, outside_by_end_;       // the latter of right children
-  std::vector<float> inside_at_, outside_at_;  // of spans that begin at one word, by state and end
-  std::vector<float> scratch_, cell_, stepped_;
+  // Rows of scores for ChildRows: of spans by end, state and begin, and of those that begin at one word by state and
+  // end. Each is of inside scores, and of what they reach by unary steps.
+  std::vector<float> inside_by_end_, reached_by_end_, inside_at_, reached_at_;
+  std::vector<std::size_t> first_by_end_;
+  std::vector<float> outside_;  // as in OutsideCells
+  std::vector<std::size_t> first_cell_;
+  std::vector<std::uint8_t> touched_;
+  std::vector<float> scratch_, stepped_;
   std::vector<std::uint32_t> kept_;
   std::vector<float> scores_;  // of the best parses through the states kept, in their order
 };

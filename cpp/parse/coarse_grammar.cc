@@ -68,7 +68,11 @@ void CoarseGrammar::add_binary(const Level& level) {
       }
     }
   }
-  std::ranges::sort(rules);
+  // Pairs of the same kinds stand side by side: loops over their splits are alike.
+  kinds_.assign(states_, 0);
+  for (const auto& [left, right, head, score] : rules) kinds_[head] = 1;
+  const auto kind = [&](const auto& rule) { return 2 * kinds_[std::get<0>(rule)] + kinds_[std::get<1>(rule)]; };
+  std::ranges::sort(rules, [&](const auto& a, const auto& b) { return std::pair(kind(a), a) < std::pair(kind(b), b); });
   first_children_.assign(states_ + 1, 0);
   for (const auto& [left, right, head, score] : rules) {
     if (pairs_.empty() || pairs_.back().left != left || pairs_.back().right != right)
@@ -81,6 +85,22 @@ void CoarseGrammar::add_binary(const Level& level) {
   children_.resize(rules.size());
   std::vector<std::uint32_t> next(first_children_.begin(), first_children_.end() - 1);
   for (const auto& [left, right, head, score] : rules) children_[next[head]++] = {left, right, score};
+  group_rules();
+}
+
+void CoarseGrammar::group_rules() {
+  for (std::uint32_t head = 0; head < states_; ++head) {
+    first_group_.push_back(static_cast<std::uint32_t>(groups_.size()));
+    const std::uint32_t first = first_children_[head];
+    for (std::uint32_t r = first; r < first_children_[head + 1]; ++r) {
+      const Children& rule = children_[r];
+      if (r == first || groups_.back().left != rule.left || groups_.back().kind != kind(rule.right))
+        groups_.push_back({rule.left, 0, kind(rule.right), rule.score});
+      groups_.back().end = r + 1 - first;
+      groups_.back().best = std::max(groups_.back().best, rule.score);
+    }
+  }
+  first_group_.push_back(static_cast<std::uint32_t>(groups_.size()));
 }
 
 void CoarseGrammar::add_unary(const Level& level) {
@@ -98,14 +118,6 @@ void CoarseGrammar::add_unary(const Level& level) {
     }
     up_.first.push_back(static_cast<std::uint32_t>(up_.steps.size()));
     down_.first.push_back(static_cast<std::uint32_t>(down_.steps.size()));
-  }
-  for (std::uint32_t head = 0; head < states_; ++head) {
-    for (const Step& first : steps_down(head)) {
-      for (const Step& second : steps_down(first.state)) {
-        const float one = second.state == head ? 0.0f : score(head, second.state);
-        excess_ = std::max(excess_, first.score + second.score - one);
-      }
-    }
   }
 }
 

@@ -1,6 +1,8 @@
 #include "parse/coarse_kernels.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <limits>
 
 #include "base/lanes.h"
@@ -71,29 +73,105 @@ template <unsigned kWidth>
 }
 
 template <unsigned kWidth>
-[[gnu::always_inline]] inline void pass_down(std::span<const CoarseGrammar::Children> rules, const OutsideNode& node,
-                                             const OutsideRows& rows, std::span<const SpanLengths> lengths) {
+struct Bytes;
+template <>
+struct Bytes<4> {
+  using Type = std::int8_t __attribute__((vector_size(4)));
+};
+template <>
+struct Bytes<8> {
+  using Type = std::int8_t __attribute__((vector_size(8)));
+};
+template <>
+struct Bytes<16> {
+  using Type = std::int8_t __attribute__((vector_size(16)));
+};
+
+// Lanes in words, a byte each: all its bits where the lane is at least `least`.
+constexpr std::uint64_t kLowBits = 0x0101010101010101u;
+template <unsigned kWidth>
+struct ChosenLanes {
+  static constexpr unsigned kWords = (kWidth + 7) / 8;
+  std::uint64_t words[kWords] = {};
+
+  [[gnu::always_inline]] ChosenLanes(const typename LanesOf<kWidth>::Type& values, float least) {
+    const auto bytes = __builtin_convertvector(values >= least, typename Bytes<kWidth>::Type);
+    std::memcpy(words, &bytes, sizeof bytes);
+  }
+  [[gnu::always_inline]] bool any() const {
+    std::uint64_t out = 0;
+    for (const std::uint64_t word : words) out |= word;
+    return out != 0;
+  }
+};
+
+[[gnu::always_inline]] inline void raise(float& best, float other) { best = other > best ? other : best; }
+
+// The children of a rule that meet at `at`.
+[[gnu::always_inline]] inline void pass_down_at(const CoarseGrammar::Children& rule, const OutsideNode& node,
+                                                const ChildRows& rows, const OutsideCells& cells, std::size_t at) {
+  const float left = rows.left[rule.left * rows.left_width + at];
+  const float right = rows.right[rule.right * rows.right_width + at];
+  const std::size_t left_cell = cells.cell(node.begin, at), right_cell = cells.cell(at, node.end);
+  raise(cells.scores[left_cell * cells.width + rule.left], right + node.score + rule.score);
+  raise(cells.scores[right_cell * cells.width + rule.right], left + node.score + rule.score);
+  cells.touched[left_cell] = cells.touched[right_cell] = 1;
+}
+
+// Whether any lane of the sum of two rows reaches `least`, at the splits of the node.
+template <unsigned kWidth>
+[[gnu::always_inline]] inline bool any_from(const float* left, const float* right, const OutsideNode& node,
+                                            float least) {
+  for (std::size_t at = node.begin + 1; at < node.end; at += kWidth)
+    if (ChosenLanes<kWidth>(lanes<kWidth>(left + at) + lanes<kWidth>(right + at), least).any()) return true;
+  return false;
+}
+
+// Few derivations are good enough, so scores of a register are compared at once, and these alone are passed on.
+template <unsigned kWidth>
+[[gnu::always_inline]] inline void pass_down(const CoarseGrammar::Rules& rules, const OutsideNode& node,
+                                             const ChildRows& inside, const ChildRows& reached,
+                                             const OutsideCells& cells) {
   using Lanes = typename LanesOf<kWidth>::Type;
-  Lanes number;
-  for (unsigned k = 0; k < kWidth; ++k) number[k] = static_cast<float>(k);
-  const std::uint32_t most = node.end - node.begin - 1;
-  for (const CoarseGrammar::Children& rule : rules) {
-    const SpanLengths left = lengths[rule.left], right = lengths[rule.right];
-    if (left.first > std::min(left.last, most) || right.first > std::min(right.last, most)) continue;
-    const std::uint32_t first = std::max(node.begin + left.first, node.end - std::min(right.last, most));
-    const std::uint32_t last = std::min(node.begin + std::min(left.last, most), node.end - right.first);
-    const float* const left_inside = rows.left_inside + rule.left * rows.left_width;
-    float* const left_outside = rows.left_outside + rule.left * rows.left_width;
-    const float* const right_inside = rows.right_inside + rule.right * rows.right_width;
-    float* const right_outside = rows.right_outside + rule.right * rows.right_width;
-    for (std::uint32_t at = first; at <= last; at += kWidth) {
-      const auto there = number <= static_cast<float>(last - at);
-      const Lanes never = number - std::numeric_limits<float>::infinity();
-      const Lanes of_left = lanes<kWidth>(right_inside + at) + node.score + rule.score;
-      const Lanes of_right = lanes<kWidth>(left_inside + at) + node.score + rule.score;
-      const Lanes left_score = there ? of_left : never, right_score = there ? of_right : never;
-      raise(lanes<kWidth>(left_outside + at), left_score);
-      raise(lanes<kWidth>(right_outside + at), right_score);
+  const CoarseGrammar::Children* rule = rules.first;
+  for (const CoarseGrammar::Group& group : rules.groups) {
+    const CoarseGrammar::Children* const end = rules.first + group.end;
+    const float* const left = reached.left + group.left * reached.left_width;
+    const float* const bound = reached.right + (rules.states + group.kind) * reached.right_width;
+    if (!any_from<kWidth>(left, bound, node, node.least - group.best)) {
+      rule = end;
+      continue;
+    }
+    for (; rule != end; ++rule) {
+      const float* const right = reached.right + rule->right * reached.right_width;
+      for (std::size_t at = node.begin + 1; at < node.end; at += kWidth) {
+        const Lanes both = lanes<kWidth>(left + at) + lanes<kWidth>(right + at);
+        const ChosenLanes<kWidth> good(both, node.least - rule->score);
+        if (!good.any()) continue;
+        for (unsigned w = 0; w < good.kWords; ++w)
+          for (std::uint64_t word = good.words[w] & kLowBits; word != 0; word &= word - 1)
+            pass_down_at(*rule, node, inside, cells, at + 8 * w + static_cast<unsigned>(std::countr_zero(word)) / 8);
+      }
+    }
+  }
+}
+
+template <unsigned kWidth>
+[[gnu::always_inline]] inline void reach(const CoarseGrammar& grammar, const float* rows, std::size_t width,
+                                         std::size_t count, float* out) {
+  using Lanes = typename LanesOf<kWidth>::Type;
+  for (std::size_t at = 0; at < count; at += kWidth)
+    for (std::uint32_t kind = 0; kind < CoarseGrammar::kKinds; ++kind)
+      lanes<kWidth>(out + (grammar.states() + kind) * width + at) = Lanes{} + kNever;
+  for (std::uint32_t head = 0; head < grammar.states(); ++head) {
+    for (std::size_t at = 0; at < count; at += kWidth) {
+      Lanes best = lanes<kWidth>(rows + head * width + at);
+      for (const CoarseGrammar::Step& step : grammar.steps_down(head)) {
+        const Lanes sum = lanes<kWidth>(rows + step.state * width + at) + step.score;
+        raise(best, sum);
+      }
+      lanes<kWidth>(out + head * width + at) = best;
+      raise(lanes<kWidth>(out + (grammar.states() + grammar.kind(head)) * width + at), best);
     }
   }
 }
@@ -111,23 +189,35 @@ TREEGLOT_WIDTH_16 void inside_16(const CoarseGrammar& grammar, const InsideChart
   inside_spans<16>(grammar, chart, length, lengths, cell);
 }
 
-void outside_4(std::span<const CoarseGrammar::Children> rules, const OutsideNode& node, const OutsideRows& rows,
-               std::span<const SpanLengths> lengths) {
-  pass_down<4>(rules, node, rows, lengths);
+void reach_4(const CoarseGrammar& grammar, const float* rows, std::size_t width, std::size_t count, float* out) {
+  reach<4>(grammar, rows, width, count, out);
 }
-TREEGLOT_WIDTH_8 void outside_8(std::span<const CoarseGrammar::Children> rules, const OutsideNode& node,
-                                const OutsideRows& rows, std::span<const SpanLengths> lengths) {
-  pass_down<8>(rules, node, rows, lengths);
+void outside_4(const CoarseGrammar::Rules& rules, const OutsideNode& node, const ChildRows& inside,
+               const ChildRows& reached, const OutsideCells& cells) {
+  pass_down<4>(rules, node, inside, reached, cells);
 }
-TREEGLOT_WIDTH_16 void outside_16(std::span<const CoarseGrammar::Children> rules, const OutsideNode& node,
-                                  const OutsideRows& rows, std::span<const SpanLengths> lengths) {
-  pass_down<16>(rules, node, rows, lengths);
+TREEGLOT_WIDTH_8 void reach_8(const CoarseGrammar& grammar, const float* rows, std::size_t width, std::size_t count,
+                              float* out) {
+  reach<8>(grammar, rows, width, count, out);
+}
+TREEGLOT_WIDTH_8 void outside_8(const CoarseGrammar::Rules& rules, const OutsideNode& node, const ChildRows& inside,
+                                const ChildRows& reached, const OutsideCells& cells) {
+  pass_down<8>(rules, node, inside, reached, cells);
+}
+TREEGLOT_WIDTH_16 void reach_16(const CoarseGrammar& grammar, const float* rows, std::size_t width, std::size_t count,
+                                float* out) {
+  reach<16>(grammar, rows, width, count, out);
+}
+TREEGLOT_WIDTH_16 void outside_16(const CoarseGrammar::Rules& rules, const OutsideNode& node, const ChildRows& inside,
+                                  const ChildRows& reached, const OutsideCells& cells) {
+  pass_down<16>(rules, node, inside, reached, cells);
 }
 
 }  // namespace
 
 const CoarseKernels& coarse_kernels(unsigned width) {
-  static constexpr CoarseKernels four{inside_4, outside_4}, eight{inside_8, outside_8}, sixteen{inside_16, outside_16};
+  static constexpr CoarseKernels four{inside_4, reach_4, outside_4}, eight{inside_8, reach_8, outside_8},
+      sixteen{inside_16, reach_16, outside_16};
   return width >= 16 ? sixteen : width >= 8 ? eight : four;
 }
 

@@ -24,16 +24,25 @@ struct InsideChart {
 struct OutsideNode {
   std::uint32_t begin, end;
   float score;
+  float least;  // worse derivations pass nothing on
 };
-// Rows over the place where a rule's children meet, one for each state. Of left children, which begin where the node
-// begins, and of right children, which end where it ends.
-struct OutsideRows {
-  const float* left_inside;
-  float* left_outside;
+// Scores over the place where a rule's children meet, in a row for each state. Those of left children begin where the
+// node begins, and those of right children end where it ends. Rows hold −∞ where a child does not exist, and right ones
+// also from the node's end on. After the states' rows come those of the best of each kind, if they are
+// scores that are reached.
+struct ChildRows {
+  const float* left;
   std::size_t left_width;
-  const float* right_inside;
-  float* right_outside;
+  const float* right;
   std::size_t right_width;
+};
+// Outside scores by span and state. Spans come by their begins, then by their ends.
+struct OutsideCells {
+  float* scores;
+  std::size_t width;
+  const std::size_t* first;  // by begin: the cell of the shortest span
+  std::uint8_t* touched;     // by cell: whether it has a score
+  std::size_t cell(std::size_t begin, std::size_t end) const { return first[begin] + end - begin - 1; }
 };
 
 struct CoarseKernels {
@@ -41,9 +50,13 @@ struct CoarseKernels {
   // those of shorter spans, and `scratch` has room for 2 · kLanes floats for each state.
   void (*inside)(const CoarseGrammar& grammar, const InsideChart& chart, std::size_t length,
                  std::span<const SpanLengths> lengths, float* scratch);
-  // Raises the outside scores of the children of a node by all its rules.
-  void (*outside)(std::span<const CoarseGrammar::Children> rules, const OutsideNode& node, const OutsideRows& rows,
-                  std::span<const SpanLengths> lengths);
+  // Makes `count` scores in a row for each state: the best of its own and of those that its unary chains lead to. Of
+  // both, rows are `width` long; numbers past `count` are any.
+  void (*reach)(const CoarseGrammar& grammar, const float* rows, std::size_t width, std::size_t count, float* out);
+  // Raises the outside scores of the children of a node by all its rules. `inside` are scores of children, and
+  // `reached` are what they reach.
+  void (*outside)(const CoarseGrammar::Rules& rules, const OutsideNode& node, const ChildRows& inside,
+                  const ChildRows& reached, const OutsideCells& cells);
 };
 // For registers of so many floats, which the processor must have.
 const CoarseKernels& coarse_kernels(unsigned width);

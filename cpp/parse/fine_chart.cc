@@ -115,8 +115,44 @@ __attribute__((always_inline)) inline double add_outside_small(const OutsideRule
   return posterior;
 }
 
+using Pair = double __attribute__((vector_size(16), aligned(alignof(double)), may_alias));
+
+__attribute__((always_inline)) inline Pair pair_at(const double* from) { return *reinterpret_cast<const Pair*>(from); }
+__attribute__((always_inline)) inline Pair both(double value) { return Pair{value, value}; }
+
+// The same for two states of each label: two sums side by side, each in the same order.
+__attribute__((always_inline)) inline void add_inside_pairs(const InsideRule& rule) {
+  const Pair left = pair_at(rule.left) * both(rule.weight), right = pair_at(rule.right);
+  const Pair first = both(left[0]) * right, second = both(left[1]) * right;
+  Pair head = pair_at(rule.head);
+  head += both(first[0]) * pair_at(rule.scores);
+  head += both(first[1]) * pair_at(rule.scores + 2);
+  head += both(second[0]) * pair_at(rule.scores + 4);
+  head += both(second[1]) * pair_at(rule.scores + 6);
+  *reinterpret_cast<Pair*>(rule.head) = head;
+}
+
+__attribute__((always_inline)) inline double add_outside_pairs(const OutsideRule& rule) {
+  const Pair none = both(0.0), weight = both(rule.weight);
+  const Pair left = pair_at(rule.left), right = pair_at(rule.right), head = pair_at(rule.head);
+  const auto above = [&](const double* scores) {  // by the right child's state
+    const Pair a = pair_at(scores), b = pair_at(scores + 2);
+    return (both(head[0]) * Pair{a[0], b[0]} + both(head[1]) * Pair{a[1], b[1]}) * weight;
+  };
+  const Pair first = above(rule.scores), second = above(rule.scores + 4);
+  const Pair first_sum = first * right, second_sum = second * right;
+  const Pair sum = Pair{first_sum[0], second_sum[0]} + Pair{first_sum[1], second_sum[1]};
+  Pair right_outside = pair_at(rule.right_outside);
+  right_outside += right == none ? none : first * both(left[0]);
+  right_outside += right == none ? none : second * both(left[1]);
+  *reinterpret_cast<Pair*>(rule.right_outside) = right_outside;
+  *reinterpret_cast<Pair*>(rule.left_outside) = pair_at(rule.left_outside) + (left == none ? none : sum);
+  const Pair posterior = sum * left;
+  return posterior[0] + posterior[1];
+}
+
 // Numbers of shapes: below kAny they are three bits, each whether a label has two states.
-constexpr std::uint32_t kAny = 8, kWide = 9;
+constexpr std::uint32_t kPairs = 7, kAny = 8, kWide = 9;
 
 std::uint32_t shape_of(std::size_t lefts, std::size_t rights, std::size_t heads) {
   if (lefts <= 2 && rights <= 2 && heads <= 2)
@@ -135,7 +171,17 @@ constexpr auto add_inside_wide = add_inside;
 constexpr auto add_outside_wide = add_outside;
 #endif
 
-__attribute__((always_inline)) inline void add_inside(std::uint32_t shape, const InsideRule& rule) {
+// The same rule, with the numbers of states of its labels.
+template <class Rule>
+__attribute__((always_inline)) inline Rule with_states(Rule rule, const Level& level, const ChartNode& head,
+                                                       const ChartNode& left, const ChartNode& right) {
+  rule.lefts = level.states[left.label];
+  rule.rights = level.states[right.label];
+  rule.heads = level.states[head.label];
+  return rule;
+}
+
+__attribute__((noinline)) void add_inside(std::uint32_t shape, const InsideRule& rule) {
   switch (shape) {
     case 0: return add_inside_small<1, 1, 1>(rule);
     case 1: return add_inside_small<1, 1, 2>(rule);
@@ -144,13 +190,13 @@ __attribute__((always_inline)) inline void add_inside(std::uint32_t shape, const
     case 4: return add_inside_small<2, 1, 1>(rule);
     case 5: return add_inside_small<2, 1, 2>(rule);
     case 6: return add_inside_small<2, 2, 1>(rule);
-    case 7: return add_inside_small<2, 2, 2>(rule);
+    case kPairs: return add_inside_pairs(rule);
     case kWide: return add_inside_wide(rule);
     default: return add_inside(rule);
   }
 }
 
-__attribute__((always_inline)) inline double add_outside(std::uint32_t shape, const OutsideRule& rule) {
+__attribute__((noinline)) double add_outside(std::uint32_t shape, const OutsideRule& rule) {
   switch (shape) {
     case 0: return add_outside_small<1, 1, 1>(rule);
     case 1: return add_outside_small<1, 1, 2>(rule);
@@ -159,7 +205,7 @@ __attribute__((always_inline)) inline double add_outside(std::uint32_t shape, co
     case 4: return add_outside_small<2, 1, 1>(rule);
     case 5: return add_outside_small<2, 1, 2>(rule);
     case 6: return add_outside_small<2, 2, 1>(rule);
-    case 7: return add_outside_small<2, 2, 2>(rule);
+    case kPairs: return add_outside_pairs(rule);
     case kWide: return add_outside_wide(rule);
     default: return add_outside(rule);
   }
@@ -292,17 +338,24 @@ void FineChart::allow(const FineGrammar& grammar, const KeptStates& kept) {
 
 // Adds the rules from nodes of two cells to nodes of the cell at hand.
 void FineChart::note_uses(const FineGrammar& grammar, std::size_t left_cell, std::size_t right_cell) {
+  const std::uint32_t first_right = first_node_[right_cell], last_right = last_node_[right_cell];
+  const ChartNode* const nodes = nodes_.data();
+  const std::uint32_t* const where = where_.data();
+  std::size_t used = used_;
   for (std::uint32_t l = first_node_[left_cell]; l < last_node_[left_cell]; ++l) {
-    for (std::uint32_t r = first_node_[right_cell]; r < last_node_[right_cell]; ++r) {
-      const auto rules = grammar.rules(nodes_[l].label, nodes_[r].label);
-      if (uses_.size() < used_ + rules.size()) uses_.resize(2 * (used_ + rules.size()));
+    const FineGrammar::LeftRules rules = grammar.rules(nodes[l].label);
+    if (uses_.size() < used + rules.number()) uses_.resize(2 * (used + rules.number()));  // a cell has a label once
+    Use* const uses = uses_.data();
+    for (std::uint32_t r = first_right; r < last_right; ++r) {
       // All are written, but the next one overwrites a rule whose head is not there: no branch depends on it.
-      for (const FineGrammar::HeadRule& rule : rules) {
-        uses_[used_] = {rule.at, where_[rule.head], l, r, rule.shape};
-        used_ += where_[rule.head] != kAbsent;
+      for (const FineGrammar::HeadRule& rule : rules.of(nodes[r].label)) {
+        const std::uint32_t head = where[rule.head];
+        uses[used] = {rule.at, head, l, r, rule.shape};
+        used += head != kAbsent;
       }
     }
   }
+  used_ = used;
 }
 
 // Fills below_ from the cells below a cell and gives their scale. Notes the rules for the way back.
@@ -310,7 +363,6 @@ double FineChart::inside_splits(const FineGrammar& grammar, std::size_t i, std::
   double reference = kNever;
   for (std::size_t k = i + 1; k < j; ++k) reference = std::max(reference, scale_[cell(i, k)] + scale_[cell(k, j)]);
   if (reference == kNever) return reference;
-  const Level& level = grammar.level();
   first_use_[cell(i, j)] = used_;
   for (std::size_t k = i + 1; k < j; ++k) {
     const std::size_t left_cell = cell(i, k), right_cell = cell(k, j);
@@ -320,10 +372,15 @@ double FineChart::inside_splits(const FineGrammar& grammar, std::size_t i, std::
     if (used_ == first) continue;
     const double weight = std::exp(scale_[left_cell] + scale_[right_cell] - reference);
     for (std::size_t u = first; u < used_; ++u) {
-      const ChartNode &head = nodes_[uses_[u].head], &left = nodes_[uses_[u].left], &right = nodes_[uses_[u].right];
-      add_inside(uses_[u].shape,
-                 {grammar.scores() + uses_[u].at, &inside_[left.at], &inside_[right.at], level.states[left.label],
-                  level.states[right.label], level.states[head.label], weight, &below_[head.at]});
+      const Use& use = uses_[u];
+      const double* const scores = grammar.scores() + use.at;
+      const ChartNode &head = nodes_[use.head], &left = nodes_[use.left], &right = nodes_[use.right];
+      const InsideRule rule{scores, &inside_[left.at], &inside_[right.at], 2, 2, 2, weight, &below_[head.at]};
+      if (use.shape == kPairs) {  // most of them are in level 1
+        add_inside_pairs(rule);
+      } else {
+        add_inside(use.shape, with_states(rule, grammar.level(), head, left, right));
+      }
     }
   }
   last_use_[cell(i, j)] = used_;
@@ -426,7 +483,6 @@ void FineChart::unary_edges(const FineGrammar& grammar, std::uint32_t h, std::ui
 }
 
 void FineChart::outside_splits(const FineGrammar& grammar, std::size_t i, std::size_t j) {
-  const Level& level = grammar.level();
   std::size_t split = 0;
   double weight = 0.0;
   for (std::size_t u = first_use_[cell(i, j)]; u < last_use_[cell(i, j)]; ++u) {
@@ -436,10 +492,11 @@ void FineChart::outside_splits(const FineGrammar& grammar, std::size_t i, std::s
       split = left.end;
       weight = std::exp(scale_[cell(i, split)] + scale_[cell(split, j)] - scale_[cell(i, j)]);
     }
-    const double posterior =
-        add_outside(use.shape, {grammar.scores() + use.at, &inside_[left.at], &inside_[right.at],
-                                level.states[left.label], level.states[right.label], level.states[head.label], weight,
-                                &outside_[head.at], &above_[left.at], &above_[right.at]});
+    const OutsideRule rule{grammar.scores() + use.at, &inside_[left.at], &inside_[right.at], 2, 2, 2, weight,
+                           &outside_[head.at],        &above_[left.at],  &above_[right.at]};
+    const double posterior = use.shape == kPairs
+                                 ? add_outside_pairs(rule)
+                                 : add_outside(use.shape, with_states(rule, grammar.level(), head, left, right));
     if (posterior > 0.0) edges_.push_back({use.head, use.left, use.right, posterior});
   }
 }

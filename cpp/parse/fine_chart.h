@@ -29,14 +29,24 @@ class FineGrammar {
   const Level& level() const { return *level_; }
   std::size_t labels() const { return labels_; }
   Symbol root() const { return root_; }
-  std::span<const HeadRule> rules(Symbol left, Symbol right) const {
-    const std::size_t pair = left * labels_ + right;
-    return std::span<const HeadRule>(rules_).subspan(first_rule_[pair], first_rule_[pair + 1] - first_rule_[pair]);
-  }
+  // The binary rules of a left child, by their right children.
+  class LeftRules {
+   public:
+    LeftRules(const std::uint32_t* first, std::size_t labels, const HeadRule* rules)
+        : first_(first), number_(first[labels] - first[0]), rules_(rules) {}
+    std::size_t number() const { return number_; }
+    std::span<const HeadRule> of(Symbol right) const { return {rules_ + first_[right], rules_ + first_[right + 1]}; }
+
+   private:
+    const std::uint32_t* first_;
+    std::size_t number_;
+    const HeadRule* rules_;
+  };
+  LeftRules rules(Symbol left) const { return {first_rule_.data() + left * labels_, labels_, rules_.data()}; }
   const double* scores() const { return level_->scores.data(); }
   // The block of scores of the binary rule; null when there is none.
   const double* rule(Symbol head, Symbol left, Symbol right) const {
-    for (const HeadRule& found : rules(left, right)) {
+    for (const HeadRule& found : rules(left).of(right)) {
       if (found.head == head) return scores() + found.at;
     }
     return nullptr;

@@ -1,8 +1,10 @@
 #include "parse/max_rule.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <utility>
 
 namespace treeglot {
@@ -13,26 +15,16 @@ constexpr std::uint32_t kNone = ChartEdge::kNone;
 
 bool is_unary(const MaxRule::Edge& edge) { return edge.left != kNone && edge.right == kNone; }
 
-// The nodes with unary edges.
-std::vector<std::uint8_t> find_doubles(const FineChart& chart) {
-  std::vector<std::uint8_t> out(chart.nodes().size(), 0);
-  for (const ChartEdge& edge : chart.edges())
-    if (edge.is_unary()) out[edge.head] = 1;
-  return out;
-}
+constexpr double kExact = -1.0;
 
-std::vector<double> find_stays(const FineChart& chart) {
-  std::vector<double> out(chart.nodes().size(), kNever);
-  for (const ChartEdge& edge : chart.edges())
-    if (edge.is_stay()) out[edge.head] = std::log(std::min(1.0, edge.posterior));
-  return out;
-}
+double exact_log(double posterior) { return std::log(std::min(1.0, posterior)); }
 
-// An edge of the chart; if it is no stay and not unary, above these nodes.
-MaxRule::Edge taken_edge(const ChartEdge& edge, std::uint32_t left, std::uint32_t right) {
-  if (edge.is_stay()) return {edge.head, kNone, 0.0};  // it is no rule, so it costs nothing
-  const double score = std::log(std::min(1.0, edge.posterior));
-  return edge.is_unary() ? MaxRule::Edge{edge.left, kNone, score} : MaxRule::Edge{left, right, score};
+// No smaller than the logarithm, by 0.06 at most: between powers of 2 it is linear.
+double log_bound(double posterior) {
+  constexpr double kAbove = 0.0861;  // log2(1 + x) - x is no greater
+  constexpr double kUnit = 0x1p-52, kBias = 1023.0;
+  const auto bits = static_cast<double>(std::bit_cast<std::int64_t>(posterior));
+  return std::numbers::ln2 * (bits * kUnit - kBias + kAbove);
 }
 
 bool is_root(const ChartNode& node, Symbol root, std::uint32_t end) {
@@ -41,29 +33,56 @@ bool is_root(const ChartNode& node, Symbol root, std::uint32_t end) {
 
 }  // namespace
 
+// Sets stays_ and first_edge_. Which nodes are in both layers.
+std::vector<std::uint8_t> MaxRule::count_edges(const FineChart& chart, std::uint32_t above) {
+  std::vector<std::uint8_t> is_double(chart_nodes_, 0);
+  if (above > 0) stays_.assign(chart_nodes_, kNever);
+  first_edge_.assign(chart_nodes_ + above + 1, 0);
+  for (const ChartEdge& edge : chart.edges()) {
+    if (edge.is_stay()) {
+      stays_[edge.head] = exact_log(edge.posterior);
+    } else if (edge.is_unary()) {
+      is_double[edge.head] = above > 0;
+      ++first_edge_[edge.head + above + 1];
+    } else {
+      ++first_edge_[edge.head + 1];
+    }
+  }
+  if (above > 0) {
+    for (std::uint32_t node = 0; node < chart_nodes_; ++node)
+      first_edge_[node + above + 1] += is_double[node] && stays_[node] > kNever;
+  }
+  const std::size_t nodes = chart_nodes_ + above;
+  for (std::size_t node = 0; node < nodes; ++node) first_edge_[node + 1] += first_edge_[node];
+  return is_double;
+}
+
 MaxRule::MaxRule(const SplitGrammar& grammar, const FineChart& chart)
     : nodes_(chart.nodes()), chart_nodes_(static_cast<std::uint32_t>(chart.nodes().size())) {
   // With one layer all edges join nodes of the chart. With two, unary edges and stays lead from the upper one to the
   // lower. Others lead from the lower to the upper. A node without unary edges is in both.
   const bool layers = chart.closed();
-  const std::vector<std::uint8_t> is_double = layers ? find_doubles(chart) : std::vector<std::uint8_t>(chart_nodes_, 0);
-  if (layers) stays_ = find_stays(chart);
+  const std::uint32_t above = layers ? chart_nodes_ : 0;
+  const std::size_t nodes = chart_nodes_ + above;
+  const std::vector<std::uint8_t> is_double = count_edges(chart, above);
   const auto upper = [&](std::uint32_t node) { return node != kNone && is_double[node] ? node + chart_nodes_ : node; };
-  const std::size_t nodes = layers ? 2 * nodes_.size() : nodes_.size();
-  const auto is_taken = [&](const ChartEdge& edge) { return !edge.is_stay() || is_double[edge.head]; };
-  const auto head_of = [&](const ChartEdge& edge) {
-    return layers && (edge.is_unary() || edge.is_stay()) ? upper(edge.head) : edge.head;
-  };
-  first_edge_.assign(nodes + 1, 0);
-  for (const ChartEdge& edge : chart.edges()) {
-    if (is_taken(edge)) ++first_edge_[head_of(edge) + 1];
-  }
-  for (std::size_t node = 0; node < nodes; ++node) first_edge_[node + 1] += first_edge_[node];
   edges_.resize(first_edge_[nodes]);
+  posteriors_.resize(edges_.size());
   std::vector<std::uint32_t> next(first_edge_.begin(), first_edge_.end() - 1);
+  const auto add = [&](std::uint32_t head, const Edge& edge, double posterior) {
+    const std::uint32_t at = next[head]++;
+    edges_[at] = edge;
+    posteriors_[at] = posterior;
+  };
   for (const ChartEdge& edge : chart.edges()) {
-    if (!is_taken(edge)) continue;
-    edges_[next[head_of(edge)]++] = taken_edge(edge, upper(edge.left), upper(edge.right));
+    if (edge.is_stay()) {
+      if (is_double[edge.head])
+        add(edge.head + above, {edge.head, kNone, 0.0}, kExact);  // no rule, so it costs nothing
+    } else if (edge.is_unary()) {
+      add(edge.head + above, {edge.left, kNone, log_bound(edge.posterior)}, edge.posterior);
+    } else {
+      add(edge.head, {upper(edge.left), upper(edge.right), log_bound(edge.posterior)}, edge.posterior);
+    }
   }
   best_.assign(nodes, kNever);
   settle_spans(layers);
@@ -96,12 +115,28 @@ double MaxRule::best(const Edge& edge) const {
   return sum;
 }
 
+double MaxRule::score(const Edge& edge) const {
+  const double posterior = posteriors_[static_cast<std::size_t>(&edge - edges_.data())];
+  return posterior == kExact ? edge.score : exact_log(posterior);
+}
+
+// The same, for the exact score.
+double MaxRule::exact_best(std::uint32_t edge) {
+  edges_[edge].score = score(edges_[edge]);
+  posteriors_[edge] = kExact;
+  return best(edges_[edge]);
+}
+
+// Most edges have bounds below the best.
+void MaxRule::raise_by(std::uint32_t node, std::uint32_t edge) {
+  if (best(edges_[edge]) > best_[node]) best_[node] = std::max(best_[node], exact_best(edge));
+}
+
 // First what words and binary rules make, then what at most one unary rule makes of that: no cycles.
 void MaxRule::settle_layers(std::uint32_t begin, std::uint32_t end) {
   for (const std::uint32_t layer : {0u, chart_nodes_}) {
     for (std::uint32_t node = layer + begin; node < layer + end; ++node) {
-      for (std::uint32_t e = first_edge_[node]; e < first_edge_[node + 1]; ++e)
-        best_[node] = std::max(best_[node], best(edges_[e]));
+      for (std::uint32_t e = first_edge_[node]; e < first_edge_[node + 1]; ++e) raise_by(node, e);
     }
   }
 }
@@ -140,9 +175,9 @@ void MaxRule::settle_steps(std::uint32_t begin, std::uint32_t end) {
   for (std::uint32_t node = begin; node < end; ++node) {
     for (std::uint32_t e = first_edge_[node]; e < first_edge_[node + 1]; ++e) {
       if (is_unary(edges_[e])) {
-        steps.push_back({edges_[e].left, node, edges_[e].score});
+        steps.push_back({edges_[e].left, node, score(edges_[e])});
       } else {
-        best_[node] = std::max(best_[node], best(edges_[e]));
+        raise_by(node, e);
       }
     }
   }
@@ -159,7 +194,7 @@ void MaxRule::settle_steps(std::uint32_t begin, std::uint32_t end) {
   });
 }
 
-std::vector<double> MaxRule::outside(double least) const {
+std::vector<double> MaxRule::outside(double least) {
   std::vector<double> out(best_.size(), kNever);
   out[top_] = 0.0;
   const auto at_least = [&](std::uint32_t node, double score) { out[node] = std::max(out[node], score); };
@@ -174,7 +209,7 @@ std::vector<double> MaxRule::outside(double least) const {
     settle(open, out, [&](double above, std::uint32_t node, const auto& raise) {  // as settle_steps, from above
       for (std::uint32_t e = first_edge_[node]; e < first_edge_[node + 1]; ++e) {
         const Edge& edge = edges_[e];
-        if (edge.left == kNone || !(above + best(edge) >= least)) continue;
+        if (!(above + best(edge) >= least) || !(above + exact_best(e) >= least) || edge.left == kNone) continue;
         if (edge.right != kNone) {
           at_least(edge.left, above + edge.score + best_[edge.right]);
           at_least(edge.right, above + edge.score + best_[edge.left]);

@@ -26,7 +26,8 @@ class MaxRule {
 
   struct Edge {
     std::uint32_t left = kNone, right = kNone;  // a word's edge has neither, a unary one no right
-    double score = 0.0;                         // logarithm of the rule's posterior
+    // Logarithm of the rule's posterior. Until the edge may matter, a bound that is quick to find and no smaller.
+    double score = 0.0;
   };
   // Whether there is any tree: posteriors too small for a double leave none.
   bool has_tree() const { return top_ != kNone && best_[top_] > -std::numeric_limits<double>::infinity(); }
@@ -43,18 +44,24 @@ class MaxRule {
   double best(std::uint32_t node) const { return best_[node]; }
   // The score of the best tree with this edge on top.
   double best(const Edge& edge) const;
+  // The logarithm of the rule's posterior.
+  double score(const Edge& edge) const;
   // The logarithm of the posterior of an edge: its score, or if it stays, that of no unary rule above.
   double posterior(std::uint32_t node, const Edge& edge) const {
-    return is_stay(node, edge) ? stays_[edge.left] : edge.score;
+    return is_stay(node, edge) ? stays_[edge.left] : score(edge);
   }
   // The logarithm of the sum of all posteriors of a node.
   double total(std::uint32_t node) const;
-  // Of each node the best of what is around it in a tree as good as `least`; −∞ where there is none.
-  std::vector<double> outside(double least) const;
+  // Of each node the best of what is around it in a tree as good as `least`; −∞ where there is none. From then on, the
+  // edges of such trees have exact scores.
+  std::vector<double> outside(double least);
   // The nodes that are in a tree as good as `least`, span by span from the shortest.
   std::vector<std::vector<std::uint32_t>> cells(std::span<const double> outside, double least) const;
 
  private:
+  std::vector<std::uint8_t> count_edges(const FineChart& chart, std::uint32_t above);
+  double exact_best(std::uint32_t edge);
+  void raise_by(std::uint32_t node, std::uint32_t edge);
   void settle_spans(bool layers);
   void settle_layers(std::uint32_t begin, std::uint32_t end);
   void settle_steps(std::uint32_t begin, std::uint32_t end);
@@ -65,6 +72,7 @@ class MaxRule {
   std::vector<std::uint32_t> cells_;       // the first node of each span, by length, and the end
   std::vector<std::uint32_t> first_edge_;  // nodes + 1 offsets
   std::vector<Edge> edges_;
+  std::vector<double> posteriors_;  // by edge: kExact where the score is exact
   std::vector<double> best_;
   std::vector<double> stays_;  // with two layers: log of the posterior of no unary rule above the node's
 };

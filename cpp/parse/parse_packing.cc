@@ -307,7 +307,7 @@ class ParsePacking::Chains {
       for (const MaxRule::Edge& edge : packing.graph_.edges(place)) {
         if (edge.left != kNone && edge.right == kNone &&
             std::find(places.begin(), places.end(), edge.left) != places.end())
-          steps_.push_back({place, &edge, edge.score - total});
+          steps_.push_back({place, &edge, packing.graph_.score(edge), packing.graph_.score(edge) - total});
       }
     }
     for (const std::uint32_t place : places) keep({place}, packing.join(place, places));
@@ -350,7 +350,7 @@ class ParsePacking::Chains {
   struct Step {
     std::uint32_t place;
     const MaxRule::Edge* edge;
-    double conditional;
+    double score, conditional;
   };
 
   void keep(const Passed& passed, std::vector<Node> nodes) {
@@ -372,7 +372,7 @@ class ParsePacking::Chains {
       std::vector<Node>& made_nodes = longer[{std::move(more), step.place}];
       for (const std::uint32_t node : nodes) {
         const Support made = packing_.support(step.place, *step.edge, packing_.nodes_[node].support, 0);
-        if (made != 0) packing_.add_edge(made_nodes, step.place, made, {{node}, step.edge->score, step.conditional});
+        if (made != 0) packing_.add_edge(made_nodes, step.place, made, {{node}, step.score, step.conditional});
       }
     }
   }
