@@ -65,6 +65,7 @@ def data() -> dict[str, Any]:
         "baseline": "a",
         "signature": "treeglot",
         "systems": [{"name": "a", **system}, {"name": "b", **system, "rules": 99}],
+        "combinations": [],
         "tests": {
             "news": {
                 "sources": ["小 屋", "房子"],
@@ -203,4 +204,23 @@ def test_without_timings(browser: Any, tmp_path: Path) -> None:
     view = browser.new_page()
     view.goto((tmp_path / "report.html").as_uri())
     view.get_by_text("timings.js is not beside this page.").wait_for()  # fails if it does not come
+    view.close()
+
+
+def test_a_combination_stands_beside_its_systems(browser: Any, tmp_path: Path) -> None:
+    united = data()
+    united["combinations"] = [{"name": "both", "systems": ["a", "b"]}]
+    news = united["tests"]["news"]
+    news["outputs"]["both"] = ["the small house", "a home"]
+    news["judged"]["both"] = [100.0, 20.0]
+    news["scores"].append(score("both", 30.0, True))
+    (tmp_path / "report.html").write_text(page(united))
+    view = browser.new_page()
+    view.goto((tmp_path / "report.html").as_uri())
+    assert "both: a, b" in view.locator("li").all_inner_texts()
+    rows = view.locator("table").first.locator("tbody tr")
+    assert rows.count() == 3
+    assert "+10.00" in rows.nth(2).inner_text()
+    view.locator("tr.system").nth(2).click()
+    view.get_by_text("The lists of these systems agree on this text: a, b.").wait_for()  # fails if it does not come
     view.close()

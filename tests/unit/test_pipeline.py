@@ -640,9 +640,11 @@ def test_workers_end_with_the_run(tmp_path: Path, together: ModuleType, number: 
     work = tmp_path / "work"
     program = tmp_path / "program.py"
     program.write_text(
-        "import sys, together\n"
+        "import signal, sys, together\n"
         "from treeglot.experiment import Pipeline\n"
         "from treeglot.experiment.step import Step\n"
+        # A shell starts background jobs with interrupts ignored, and children inherit this.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "Pipeline([Step(name, together.wait, {}) for name in ('one', 'two')], sys.argv[1]).run(jobs=2)\n"
     )
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
