@@ -25,6 +25,7 @@ from typing import Any
 
 from treeglot.base.errors import TreeglotError
 from treeglot.experiment.making import Making, make
+from treeglot.models.kinds import find_kind, installed_kinds
 
 # The working directory may have any modules, so only `sys` is imported before the path is set.
 PROGRAM = (
@@ -72,7 +73,7 @@ class Workers:
 
     def start(self, making: Making) -> None:
         """Start a worker for a step."""
-        message = pickle.dumps(making)
+        message = pickle.dumps((installed_kinds(), pickle.dumps(making)))
         ours, theirs = Pipe()
         with theirs:
             kept = (theirs.fileno(), self.lock)
@@ -157,7 +158,10 @@ def work(descriptor: int) -> None:
     warnings.simplefilter("always")  # the starter has filters
     warnings.showwarning = show  # type: ignore[assignment]
     try:
-        making: Making = pickle.loads(content)
+        kinds, packed = pickle.loads(content)
+        for kind in kinds:  # their packages register extractors, columns and more
+            find_kind(kind)
+        making: Making = pickle.loads(packed)
         result: tuple[Any, ...] = MADE, make(making, lambda line: send(SAID, line))
     except Exception as error:
         result = FAILED, _sendable(error), traceback.format_exc()
