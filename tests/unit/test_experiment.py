@@ -695,8 +695,17 @@ def test_only_differing_options_make_systems_incomparable(corpus: Path) -> None:
     loaded = load_recipe(recipe)
     assert [unlike(loaded, system) for system in loaded.system] == [
         [],
-        ["options of the tuner: restarts 3, not 1"],
+        ["options of the tuner: options.restarts 3, not 1"],
     ]
+    mira = RECIPE.replace("iterations = 1", 'method = "mira"').replace("restarts = 1, directions = 1", "c = 0.01")
+    for given, problem in {  # the loop has a patience, and MIRA has one
+        "patience = 2, options = { c = 0.01 }": "patience 2, not 3",
+        "options = { c = 0.01, patience = 2 }": "options.patience 2, not 10",
+    }.items():
+        other = f'tune = {{ method = "mira", kbest = 20, {given} }}'
+        recipe.write_text(mira.replace('tune = { method = "none" }', other))
+        loaded = load_recipe(recipe)
+        assert unlike(loaded, loaded.system[1]) == [f"options of the tuner: {problem}"]
     recipe.write_text(RECIPE.replace('tune = { method = "none" }', 'tune = { method = "mira", iterations = 1 }'))
     loaded = load_recipe(recipe)
     assert unlike(loaded, loaded.system[1]) == ["tuner: mira, not mert"]
