@@ -1,7 +1,9 @@
 """Extraction in parts: the counts, words and tables of the whole, whatever the parts."""
 
 import dataclasses
+import gc
 import json
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from treeglot.rules import parts as rules_parts
 from treeglot.rules.engines import DuckDB
 from treeglot.rules.extract import extractor
 from treeglot.rules.find import ill_formed_phrases
+from treeglot.rules.ghkm import _phrase_trees as phrase_trees
 from treeglot.rules.hiero import HieroOptions
 from treeglot.rules.parts import extract_in_parts
 from treeglot.syntax import Dependency, write
@@ -50,7 +53,18 @@ def test_parts_read_the_parses_of_phrases(tmp_path: Path, monkeypatch: pytest.Mo
         reads.append(path)
         return read_dependencies(path)
 
+    class Trees(list[Dependency]):
+        """A list that can be referred to weakly."""
+
+    known: list[weakref.ref[Trees]] = []
+
+    def keeping(path: Path) -> Trees:
+        trees = Trees(phrase_trees(path))
+        known.append(weakref.ref(trees))
+        return trees
+
     monkeypatch.setattr("treeglot.rules.ghkm.read_dependencies", reading)
+    monkeypatch.setattr("treeglot.rules.ghkm._phrase_trees", keeping)
     name, options, parses = CASES["c2d"]
     pairs, said, tables = pairs_with(parses), [], []
     table(extract(name, pairs, tmp_path / "plain", options), tmp_path / "plain.parquet")
@@ -66,6 +80,8 @@ def test_parts_read_the_parses_of_phrases(tmp_path: Path, monkeypatch: pytest.Mo
         assert found.counts == whole.counts
         assert found.counts["phrases_parsed"] > 0
         assert len(reads) == 1  # once for all parts
+        gc.collect()
+        assert known and not any(reference() for reference in known)  # none stays after the extraction
         tables.append(table(found, tmp_path / "parts.parquet"))
         assert tables[-1] == table(whole, tmp_path / "whole.parquet")
     assert tables[0] != tables[1]
