@@ -160,7 +160,7 @@ def check_remote(path: PathLike) -> None:
 
 
 def is_complete(path: PathLike) -> bool:
-    """Return whether a URI names a complete folder: one that has its list of files."""
+    """Return whether a URI names a complete folder, which is one with the file `files.json`."""
     return _info(_within(_uri(path), FILES)) is not None
 
 

@@ -28,7 +28,7 @@ class Lines(Watcher):
         pass
 
     def planned(self, plan: Sequence[Planned]) -> None:
-        """Print the number of steps that will run."""
+        """Print the number of steps, and how many of them are already done."""
         there = sum(planned.done for planned in plan)
         say(f"{len(plan)} steps, {there} of them done before")
 

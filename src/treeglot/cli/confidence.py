@@ -16,7 +16,7 @@ def confidence(
     format: InputFormat = None,
     threads: Threads = 1,
 ) -> None:
-    """Learn how reliable a model is from sentences that it was not trained on, and store the result in its folder.
+    """Use sentences outside the training data to learn how reliable a model is, and store the result in its folder.
 
     Then each translation has a confidence, and translate --abstain leaves out uncertain translations. Run the command
     again after tuning, because tuning changes the weights.

@@ -102,7 +102,7 @@ def _write(folder: Path, pairs: int) -> None:
 
 
 def _recipe(corpus: Path, quick: bool) -> Recipe:
-    """Return the recipe of the demo: align the words, train a parser on the Chinese trees, and compare all kinds."""
+    """Return the demo's recipe: align the words, train a parser on the Chinese trees, and compare several kinds."""
     from treeglot.base.options import from_table
     from treeglot.experiment.recipe import Recipe
 

@@ -171,7 +171,7 @@ class Translator:
 
     @property
     def unknown_weights(self) -> list[str]:
-        """The names in the weights that match no feature."""
+        """The weights whose names match no feature."""
         return list(self._decoder.unknown_weights)
 
     def translate(

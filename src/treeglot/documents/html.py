@@ -188,7 +188,10 @@ def _with_notes(block: list[Item]) -> list[Item]:
 
 
 def _is_note(inner: list[Item], before: Item | None) -> bool:
-    """Return whether an element is a note: it stands above or below the line, and has numbers, marks or one letter."""
+    """Return whether an element is a note at a word.
+
+    A note stands above or below the line, and contains only numbers, marks or one letter.
+    """
     text = "".join(item for item in inner if isinstance(item, str)).strip()
     at_word = before[-1:].isalnum() if isinstance(before, str) else isinstance(before, Object) and before.tag.formula
     name = inner[0].tag.name  # type: ignore[union-attr]

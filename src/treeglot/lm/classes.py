@@ -78,7 +78,7 @@ def learn_classes(
     """Group the words of a text into classes that make the text likely under a bigram model of classes.
 
     Each word in turn moves to the class that makes the text most likely, until no word moves (Martin, Liermann and Ney
-    1998). If the bigrams do not fit into `memory`, they are stored in the folder `scratch`, which is the system's
+    1998). Bigrams that do not fit into `memory` are stored in files in the folder `scratch`, which is the system's
     temporary folder by default. The vocabulary needs additional memory. Values below `4M` have the effect of `4M`. The
     result depends only on the text.
 

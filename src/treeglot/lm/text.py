@@ -41,7 +41,7 @@ def feed_steps(
     name: str | None = None,
     progress: Progress | None = None,
 ) -> tuple[str, Iterator[None]]:
-    """Return the name of a text, and an iterator. Each step of the iterator passes more words to the trainer."""
+    """Return the name of a text, and an iterator that feeds the text to the trainer step by step."""
     if isinstance(text, str | os.PathLike):
         name = name or os.fspath(text)
         chunks = read_chunks(text)

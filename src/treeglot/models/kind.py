@@ -151,7 +151,7 @@ class Kind:
                 raise UsageError(f"{problem}; expected on_demand=true (--on-demand)", ("demand", each.name))
 
     def extraction(self, options: Any) -> Any:
-        """Return the options of the extractor, within the given limits."""
+        """Return the extractor's options, with the values that this kind fixes. Other values for these are an error."""
         given, default = options.extract, type(options.extract)()
         for name, value in self.fixed.items():
             if getattr(given, name) not in (getattr(default, name), value):

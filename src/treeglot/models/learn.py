@@ -340,7 +340,10 @@ def forbidden(held: Iterable[Correction], rules: Iterable[Correction]) -> list[C
 
 
 def taught_otherwise(held: Iterable[Correction], parts: Sequence[Sides]) -> list[Sides]:
-    """Find taught phrases that a new lesson replaces: those for the same sentence or for its parts."""
+    """Find taught phrases that a new lesson replaces.
+
+    These are phrases for the same sentence or its parts that the lesson itself does not contain.
+    """
     taught: dict[str, dict[Sides, None]] = {}  # by group
     lost: set[Sides] = set()
     for each in held:

@@ -382,10 +382,7 @@ def with_words(source: Source, words: list[str]) -> Source:
 
 
 def sentence_words(source: Source, markup: bool) -> list[str]:
-    """Return the words that spans refer to.
-
-    For a line with markup, these are the words without it; refused lines have none.
-    """
+    """Return the words of a source, which spans refer to. Markup is left out. A line that is refused has no words."""
     if isinstance(source, ParseForest | Dependency | Lattice | LatticeForest):
         return source.words
     if not isinstance(source, str):

@@ -38,8 +38,8 @@ class Learner(Protocol):
 def shapes(options: JointOptions) -> dict[str, tuple[int, ...]]:
     """Return the shapes of the blocks of parameters.
 
-    The first blocks are the embeddings of source words and of target words. The first layer sees the inputs of an
-    example side by side.
+    The block `embeddings` has the rows of source words, then those of target words. The first layer sees the inputs of
+    an example side by side.
 
     >>> shapes(JointOptions(embedding=16, hidden=32))["weights"]
     (-1, 32)

@@ -111,9 +111,9 @@ def ghkm(pairs: Iterable[Pair], options: GhkmOptions, threads: int) -> Extractin
 
 
 def _phrase_trees(path: Path) -> list[Dependency]:
-    """Return the dependency trees of phrases, without crossing arcs.
+    """Return the dependency trees of phrases.
 
-    Trees with cycles or missing heads are left out.
+    Crossing arcs are lifted; trees with cycles or missing heads are left out.
     """
     found = []
     for number, tree in enumerate(read_dependencies(path), 1):

@@ -78,7 +78,7 @@ def _climb(pool: Pool, weights: npt.NDArray[np.float64], options: Mert, seed: in
 def random_start(
     spreads: npt.NDArray[np.float64], weights: npt.NDArray[np.float64], seed: int
 ) -> npt.NDArray[np.float64]:
-    """Draw random weights, scaled by how much each feature varies. Features that never vary keep their `weights`.
+    """Draw random weights, divided by how much each feature varies. Features that never vary keep their `weights`.
 
     >>> random_start(np.array([1.0, 0.0, 100.0]), np.array([0.5, 0.5, 0.5]), seed=1).round(4)
     array([-0.7313,  0.5   ,  0.0069])

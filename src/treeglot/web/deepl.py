@@ -70,6 +70,6 @@ async def languages(request: Request) -> Response:
 
 
 async def usage(request: Request) -> Response:
-    """Answer `GET /v2/usage`. There is no monthly quota, because limits apply to minutes."""
+    """Answer `GET /v2/usage`. It reports no usage and a very high quota, because our limits are per minute."""
     asking.admit(request, {})
     return asking.Json({"character_count": 0, "character_limit": 1_000_000_000_000})

@@ -57,7 +57,7 @@ def depth(outline: Outline) -> int:
 def across(outline: Outline, metric: Metric) -> Drawing:
     """Draw words in a row and tags in the row above. Every other node is above its highest child.
 
-    No two subtrees share a position x, so nothing overlaps. A line to a low child passes only above this child.
+    Subtrees side by side share no position x, so nothing overlaps. A line to a low child passes only above this child.
     """
     n = len(outline.labels)
     if n == 0:

@@ -20,7 +20,7 @@ class CoreReader(Protocol[T]):
         """Take the next bytes, and return the values that they complete. A skipped bad record is None."""
 
     def finish(self) -> list[T | None]:
-        """Return the values that are complete at the end of the file."""
+        """Return the values that the end of the file completes."""
 
     @property
     def skipped(self) -> int:

@@ -43,7 +43,7 @@ class LineRecords(ABC, Generic[T]):
 
     @abstractmethod
     def end(self, number: int) -> Iterator[T | BadRecordError]:
-        """Return the records that are complete at the end of the file."""
+        """Return the records that the end of the file completes."""
 
     def report(self) -> None:
         """After the last line, report problems that concern the whole file."""
@@ -57,7 +57,7 @@ class LineRecords(ABC, Generic[T]):
         return out
 
     def finish(self) -> list[T | None]:
-        """Return the records that are complete at the end of the file."""
+        """Return the records that the end of the file completes."""
         if self._finished and self._failed is None:
             return []
         lines, self._rest = [self._rest] if self._rest else [], b""
