@@ -3,6 +3,7 @@
 import dataclasses
 import gc
 import json
+import pickle
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from treeglot.models import train
 from treeglot.models.train import parts_folder
 from treeglot.rules import EXTRACTORS, extract, score_rules
 from treeglot.rules import parts as rules_parts
+from treeglot.rules.collect import Kept
 from treeglot.rules.engines import DuckDB
 from treeglot.rules.extract import extractor
 from treeglot.rules.find import ill_formed_phrases
@@ -86,6 +88,11 @@ def test_parts_read_the_parses_of_phrases(tmp_path: Path, monkeypatch: pytest.Mo
         assert tables[-1] == table(whole, tmp_path / "whole.parquet")
     assert tables[0] != tables[1]
     assert not said
+
+
+def test_what_extractors_keep_is_not_sent_to_machines() -> None:
+    kept = Kept(trees=[1])
+    assert (kept, pickle.loads(pickle.dumps(kept))) == ({"trees": [1]}, {})
 
 
 def test_one_part_gives_the_table_of_the_whole(tmp_path: Path) -> None:
