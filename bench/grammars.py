@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from gold_spans import PARSED, Spans, crosses, load_characters, read_gold, shares
+from gold_spans import Spans, crosses, load_characters, read_gold, shares
 from record import add_option, column, record
 
 from treeglot._core import clean_tree
@@ -142,7 +142,7 @@ def main() -> None:
 def parse_all(grammar: str, text: Sequence[list[str]], labelled: bool, threads: int) -> list[Beliefs]:
     """The beliefs of a grammar; of a sentence without a parse there are none."""
     made = load_parser(grammar, ParsingOptions(scores="probability", threads=threads))
-    return [beliefs(one.value, labelled) if one.status in PARSED else Counter() for one in made.forests(text)]
+    return [beliefs(one.value, labelled) if one.has_parse else Counter() for one in made.forests(text)]
 
 
 def figures(

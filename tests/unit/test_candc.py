@@ -197,7 +197,7 @@ def test_unknown_relations_are_reported(tmp_path: Path) -> None:
         ("<c> a|X|N\n(dobj a_0 b_1)\n", 2, "'b_1' is not in the sentence: its words count from 0"),
         ("<c> a|X|N b|X|N\na_1 N/N 1 b_1 0\n", 2, "'b_1' is not in the sentence: its words count from 1"),
         ("<c> a|X|N b|X|N\na_1 N/N 2 b_2 0\n", 2, "slot 2 of 'N/N', which has 1"),
-        ("<c> a|X|conj b|X|N\na_1 conj 2 b_2 0\n", 2, "slot 2 of 'conj', which has 0"),
+        ("<c> a|X|conj b|X|N\na_1 conj 2 b_2 0\n", 2, "slot 2 of 'conj', which has 1"),
         ("<c> a|X|N b|X|N\na_1 N 1 b_2 0\n", 2, "slot 1 of 'N', which has 0"),
         ("<c> a|X|N b|X|N\na_1 (N/N 1 b_2 0\n", 2, "'(N/N' is not a category: a bracket is not closed"),
         ("<c> a|X|N\n(dobj a_0)\n", 2, "'(dobj a_0)' has too few words; expected a head and a dependent"),

@@ -28,10 +28,14 @@ ASKED = (
 )
 
 
-def read(tmp_path: Path, text: str, **options: Any) -> list[Dependency]:
+def written(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "x.enju"
     path.write_text(text)
-    return list(read_dependencies(path, "enju", **options))
+    return path
+
+
+def read(tmp_path: Path, text: str, **options: Any) -> list[Dependency]:
+    return list(read_dependencies(written(tmp_path, text), "enju", **options))
 
 
 def shown(trees: list[Dependency]) -> list[tuple[list[str], list[int], list[str] | None]]:
@@ -125,6 +129,38 @@ def test_further_parses_of_a_sentence_are_left_out(tmp_path: Path) -> None:
     assert len(read(tmp_path, best + next_.replace("s7", "s8"))) == 2
     assert len(read(tmp_path, best + next_.replace("Dogs", "Cats"))) == 2
     assert len(read(tmp_path, best.replace(' id="s7"', "") + next_.replace(' id="s7"', ""))) == 2
+
+
+def test_a_bad_parse_changes_no_number_of_sentences(tmp_path: Path) -> None:
+    """Lines of text and sentences stay together, in both notations: the first parse of each counts, bad or not."""
+    best, asked = f"{BARKS}.</sentence>\n", f"{ASKED}.</sentence>\n"
+    next_ = best.replace("c4", "c8").replace('"t2', '"t4')
+    bad, last = next_.replace('id="t41"', 'id="t40"'), next_.replace("c8", "c9")
+    for parses in (bad + best, bad + best + last, bad + last + bad, bad + best + bad + last):
+        with pytest.warns(FurtherParsesWarning, match=f"{parses.count('<sentence') - 1} further parses"):
+            records = read_dependencies(written(tmp_path, parses + asked), "enju", skip_bad=True)
+            assert [tree.words[0] for tree in records] == ["I"]
+        assert records.skipped == 1
+    with pytest.warns(FurtherParsesWarning, match="2 further parses"):
+        assert [tree.words[0] for tree in read(tmp_path, best + bad + last + asked)] == ["Dogs", "I"]
+    cats = best.replace("Dogs", "Cats")  # another sentence, though another run of Enju gives it the same id
+    with pytest.warns(FurtherParsesWarning, match="1 further parses"):
+        assert [tree.words[0] for tree in read(tmp_path, best + bad + cats)] == ["Dogs", "Cats"]
+    records = read_dependencies(written(tmp_path, bad + asked), "enju", skip_bad=True)
+    assert [tree.words[0] for tree in records] == ["I"]
+    first, second = (part + "\n" for part in STANDOFF.strip().split("\n\n"))
+    (tmp_path / "x.txt").write_text(LINE)
+    (tmp_path / "x.so").write_text(first.replace('id="t1"', 'id="t0"') + first + second)
+    with pytest.warns(FurtherParsesWarning, match="1 further parses"):
+        records = read_dependencies(tmp_path / "x.so", text=str(tmp_path / "x.txt"), skip_bad=True)
+        assert [tree.words[0] for tree in records] == ["Sì"]
+
+
+def test_elements_whose_names_begin_like_those_of_sentences(tmp_path: Path) -> None:
+    sentence = f"{BARKS}.</sentence>"
+    for name in ("sentence-list", "sentence.all", "sentence:all", "cons-list", "tok-list"):
+        text = f"<{name}>\n<{name}/>{sentence}<{name} n='1'/>\n{sentence}</{name}>\n"
+        assert [len(tree) for tree in read(tmp_path, text)] == [3, 3]
 
 
 def test_words_with_other_spaces(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from treeglot.experiment.comparable import unlike
 from treeglot.experiment.pipeline import Planned, Watcher
 from treeglot.experiment.report import page
 from treeglot.experiment.step import Identity, Output
+from treeglot.experiment.verify import verify_card
 from treeglot.lm.ngram import load_ngram
 from treeglot.models import KINDS, load
 from treeglot.models.hiero import WEIGHTS
@@ -695,8 +696,17 @@ def test_only_differing_options_make_systems_incomparable(corpus: Path) -> None:
     loaded = load_recipe(recipe)
     assert [unlike(loaded, system) for system in loaded.system] == [
         [],
-        ["options of the tuner: restarts 3, not 1"],
+        ["options of the tuner: options.restarts 3, not 1"],
     ]
+    mira = RECIPE.replace("iterations = 1", 'method = "mira"').replace("restarts = 1, directions = 1", "c = 0.01")
+    for given, problem in {  # the loop has a patience, and MIRA has one
+        "patience = 2, options = { c = 0.01 }": "patience 2, not 3",
+        "options = { c = 0.01, patience = 2 }": "options.patience 2, not 10",
+    }.items():
+        other = f'tune = {{ method = "mira", kbest = 20, {given} }}'
+        recipe.write_text(mira.replace('tune = { method = "none" }', other))
+        loaded = load_recipe(recipe)
+        assert unlike(loaded, loaded.system[1]) == [f"options of the tuner: {problem}"]
     recipe.write_text(RECIPE.replace('tune = { method = "none" }', 'tune = { method = "mira", iterations = 1 }'))
     loaded = load_recipe(recipe)
     assert unlike(loaded, loaded.system[1]) == ["tuner: mira, not mert"]
@@ -713,3 +723,34 @@ def test_seeds_and_systems_of_the_command_line(corpus: Path, capsys: pytest.Capt
     assert "unknown system 'moses'" in capsys.readouterr().err
     assert main(["run", recipe, "--plan", "--seeds", "3,3"]) == 2
     assert "seeds has 3; expected different numbers, 0 to 2^63 - 1" in capsys.readouterr().err
+
+
+def test_jobs_of_the_command_line(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Steps in processes of their own give the same tables, weights and outputs."""
+    run = ["run", str(corpus / "recipe.toml"), "--threads", "2", "--work"]
+    for jobs in ("1", "2"):
+        assert main([*run, str(tmp_path / jobs), "--jobs", jobs]) == 0
+    one, two = (
+        {
+            str(path.relative_to(tmp_path / jobs)): path.read_bytes()
+            for path in (tmp_path / jobs).rglob("*")
+            if path.is_file() and path.name not in ("timings.js", "timings.json", ".lock")
+        }
+        for jobs in ("1", "2")
+    )
+    cards = {name for name in one if name.startswith("cards/")}
+    assert len(cards) == 2
+    for name in cards:
+        cards_of = [json.loads(files[name]) for files in (one, two)]
+        used = [{step["threads"] for step in card["measured"]["steps"].values()} for card in cards_of]
+        assert (used[0], min(used[1])) == ({2}, 1)  # shared
+        for card in cards_of:
+            del card["measured"], card["digest"]
+        assert cards_of[0] == cards_of[1]
+        assert [check.state for check in verify_card(tmp_path / "2" / name)].count("matches") > 10
+    assert {Path(name).name for name in one} >= {"rules.table", "best.weights", "weights.txt", "output.txt"}
+    assert {name: one[name] for name in one.keys() - cards} == {name: two[name] for name in two.keys() - cards}
+    capsys.readouterr()
+    assert main([*run, str(tmp_path / "no"), "--jobs", "2", "--engine", "spark"]) == 2
+    assert "--jobs is 2 with --engine spark; expected 1: a cluster runs one step at a time" in capsys.readouterr().err
+    assert not (tmp_path / "no").exists()

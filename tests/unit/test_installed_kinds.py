@@ -4,15 +4,19 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from entry_points import install_entry_points
 
+from treeglot import sample
 from treeglot.base.errors import UsageError
 from treeglot.base.program import module_digest
-from treeglot.experiment import load_recipe, steps_of
+from treeglot.experiment import Pipeline, load_recipe, steps_of
 from treeglot.models import KINDS
-from treeglot.models.kinds import GROUP, KindWarning, find_kind
+from treeglot.models.kinds import GROUP, KindWarning, find_kind, installed_kinds
+from treeglot.rules import EXTRACTORS
+from treeglot.rules.sql import COLUMNS
 
 DECLARED = """
 from dataclasses import replace
@@ -100,3 +104,55 @@ def test_the_digest_follows_the_code(folder: Path) -> None:
     first = module_digest("my_package.one")
     (package / "__init__.py").write_text("# more\n")
     assert module_digest("my_package.one") != first
+
+
+BRINGING = """
+from dataclasses import replace
+from treeglot.models.kinds import find_kind
+from treeglot.rules.extract import extractor
+from treeglot.rules.hiero import HieroOptions, hiero
+from treeglot.rules.sql import COLUMNS, Column
+
+extractor("mine", HieroOptions)(hiero)
+COLUMNS["rarity"] = Column("float", "1 / CAST(r.count AS DOUBLE)")
+MINE = replace(find_kind("hiero"), name="mine", extractor="mine")
+"""
+RECIPE = """
+[corpus]
+source = "train.zh"
+target = "train.en"
+alignments = "train.align"
+[test.one]
+source = "test.zh"
+references = ["test.en"]
+[lm]
+order = 2
+[tune]
+method = "none"
+[[system]]
+name = "y"
+kind = "hiero"
+[[system]]
+name = "x"
+kind = "mine"
+"""
+
+
+@pytest.mark.filterwarnings("ignore::treeglot.lm.train.DiscountWarning")  # the corpus is small
+def test_workers_have_what_its_package_registers(folder: Path) -> None:
+    """The column is in the tables of all kinds."""
+    (folder / "my_kinds.py").write_text(BRINGING)
+    install_entry_points(folder, {GROUP: {"mine": "my_kinds:MINE"}})
+    sample.write_corpus(folder, 40)
+    (folder / "recipe.toml").write_text(RECIPE)
+    with patch.dict(EXTRACTORS), patch.dict(COLUMNS):
+        steps = steps_of(load_recipe(folder / "recipe.toml"))
+        assert installed_kinds() == ["mine"]
+        assert "rarity" in COLUMNS
+        for jobs in (1, 2):
+            Pipeline(steps, folder / str(jobs)).run(jobs=jobs)
+    found = sorted(path.relative_to(folder / "1") for path in (folder / "1").rglob("*") if path.is_file())
+    assert {"rules.table", "output.txt", "report.json"} <= {path.name for path in found}
+    for path in found:
+        if path.name not in ("timings.json", ".lock"):
+            assert (folder / "1" / path).read_bytes() == (folder / "2" / path).read_bytes(), path

@@ -1,7 +1,10 @@
 """Extraction in parts: the counts, words and tables of the whole, whatever the parts."""
 
 import dataclasses
+import gc
 import json
+import pickle
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,9 +17,11 @@ from treeglot.models import train
 from treeglot.models.train import parts_folder
 from treeglot.rules import EXTRACTORS, extract, score_rules
 from treeglot.rules import parts as rules_parts
+from treeglot.rules.collect import Kept
 from treeglot.rules.engines import DuckDB
 from treeglot.rules.extract import extractor
 from treeglot.rules.find import ill_formed_phrases
+from treeglot.rules.ghkm import _phrase_trees as phrase_trees
 from treeglot.rules.hiero import HieroOptions
 from treeglot.rules.parts import extract_in_parts
 from treeglot.syntax import Dependency, write
@@ -50,7 +55,18 @@ def test_parts_read_the_parses_of_phrases(tmp_path: Path, monkeypatch: pytest.Mo
         reads.append(path)
         return read_dependencies(path)
 
+    class Trees(list[Dependency]):
+        """A list that can be referred to weakly."""
+
+    known: list[weakref.ref[Trees]] = []
+
+    def keeping(path: Path) -> Trees:
+        trees = Trees(phrase_trees(path))
+        known.append(weakref.ref(trees))
+        return trees
+
     monkeypatch.setattr("treeglot.rules.ghkm.read_dependencies", reading)
+    monkeypatch.setattr("treeglot.rules.ghkm._phrase_trees", keeping)
     name, options, parses = CASES["c2d"]
     pairs, said, tables = pairs_with(parses), [], []
     table(extract(name, pairs, tmp_path / "plain", options), tmp_path / "plain.parquet")
@@ -66,10 +82,17 @@ def test_parts_read_the_parses_of_phrases(tmp_path: Path, monkeypatch: pytest.Mo
         assert found.counts == whole.counts
         assert found.counts["phrases_parsed"] > 0
         assert len(reads) == 1  # once for all parts
+        gc.collect()
+        assert known and not any(reference() for reference in known)  # none stays after the extraction
         tables.append(table(found, tmp_path / "parts.parquet"))
         assert tables[-1] == table(whole, tmp_path / "whole.parquet")
     assert tables[0] != tables[1]
     assert not said
+
+
+def test_what_extractors_keep_is_not_sent_to_machines() -> None:
+    kept = Kept(trees=[1])
+    assert (kept, pickle.loads(pickle.dumps(kept))) == ({"trees": [1]}, {})
 
 
 def test_one_part_gives_the_table_of_the_whole(tmp_path: Path) -> None:

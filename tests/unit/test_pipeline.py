@@ -11,7 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from multiprocessing import Pipe
 from pathlib import Path
 from types import ModuleType
@@ -26,7 +26,7 @@ from treeglot.experiment import Pipeline
 from treeglot.experiment.making import Digests, Making, make
 from treeglot.experiment.pipeline import Planned, Watcher, _share
 from treeglot.experiment.step import Identity, Means, Output, Step, Task
-from treeglot.experiment.workers import FAILED, MADE, Workers
+from treeglot.experiment.workers import FAILED, MADE, ROUNDS, SAID, Workers
 from treeglot.models.train import network_state, parts_folder
 from treeglot.rules.engines import Engine
 
@@ -343,7 +343,7 @@ def whole(folder: Path) -> dict[str, bytes]:
 
 
 TOGETHER = """
-import os, subprocess, sys, tempfile, time, warnings
+import os, subprocess, sys, tempfile, threading, time, warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from treeglot.base.errors import FormatError, TreeglotError
@@ -370,17 +370,28 @@ def meet(task):
 def join(task):
     (task.out / "out").write_text("".join(path.read_text() for path in task.inputs.values()))
 
+def after_slow(task):
+    # Waits until the step `slow` has begun.
+    began, file = time.monotonic(), task.out.parent / "waits-slo"
+    while not (file.exists() and file.read_text()):
+        assert time.monotonic() - began < 60, "nobody came"
+        time.sleep(0.01)
+
 def fail(task):
+    after_slow(task)
     (task.out / "out").touch()
     raise FormatError("x.txt", 3, "is bad")
 
 def crash(task):
+    after_slow(task)
     raise KeyError("no such key")
 
 def die(task):
+    after_slow(task)
     os.kill(os.getpid(), 9)
 
 def stop(task):
+    after_slow(task)
     os.kill(os.getpid(), 14)
 
 class Strange(TreeglotError):
@@ -388,6 +399,7 @@ class Strange(TreeglotError):
         super().__init__(f"{what}: {why}")
 
 def refuse(task):
+    after_slow(task)
     raise Strange("x.txt", "is strange")
 
 def wait(task):
@@ -407,6 +419,29 @@ def run_program(task):
         (task.out.parent / "waits.new").rename(task.out.parent / "waits")
         child.wait()
         time.sleep(60)
+
+children = []  # warnings of lost ones are another matter
+
+def program_stays(task):
+    children.append(subprocess.Popen(["sleep", "60"]))
+    (task.out.parent / "waits").write_text(str(children[-1].pid))
+
+def die_of_program(task):
+    program_stays(task)
+    os.kill(os.getpid(), 9)
+
+def fail_of_program(task):
+    program_stays(task)
+    raise FormatError("x.txt", 3, "is bad")
+
+def linger(task):
+    threading.Thread(target=time.sleep, args=[60]).start()
+    program_stays(task)
+
+def flags(task):
+    flags = sys.flags
+    found = flags.optimize, flags.dont_write_bytecode, flags.ignore_environment, flags.utf8_mode, flags.dev_mode
+    (task.out / "out").write_text(" ".join(map(str, found)))
 
 def resume(task):
     state = task.out / "out"
@@ -503,10 +538,9 @@ def test_a_step_that_fails_beside_others(
 ) -> None:
     work = tmp_path / "work"
     pipeline = Pipeline([Step("bad", getattr(together, name), {}), Step("slow", together.wait, {})], work)
-    began = time.monotonic()
     with pytest.raises(error, match=problem) as raised:
         pipeline.run(jobs=2)
-    assert time.monotonic() - began < 50  # nobody waited for the other step
+    assert not running(int((work / "waits-slo").read_text()))
     assert not list(work.glob(".*.part"))
     if name == "crash":
         assert "in crash" in str(raised.value.__cause__)
@@ -542,9 +576,8 @@ def test_a_step_that_a_worker_cannot_find(tmp_path: Path, together: ModuleType) 
 def test_a_working_directory_hides_no_module(
     tmp_path: Path, together: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "json.py").write_text("raise SystemExit(7)")
     (tmp_path / "in").mkdir()
-    (tmp_path / "json.py").rename(tmp_path / "in/json.py")
+    (tmp_path / "in/json.py").write_text("raise SystemExit(7)")
     monkeypatch.chdir(tmp_path / "in")
     Pipeline([Step("all", together.join, {})], tmp_path / "work").run(jobs=2)
 
@@ -562,10 +595,55 @@ def test_a_step_that_is_ended_leaves_nothing(tmp_path: Path, together: ModuleTyp
     with pytest.raises(FormatError):
         pipeline.run(jobs=2)
     assert not list(work.glob("temporary-*"))
-    deadline = time.monotonic() + 30
-    while running(int((work / "waits").read_text())):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until_it_ends(int((work / "waits").read_text()))
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("die_of_program", r"step 'one' ended without a result \(signal 9, perhaps for lack of memory\)"),
+        ("fail_of_program", "x.txt:3: is bad"),
+        ("linger", ""),
+    ],
+)
+def test_no_program_of_a_worker_stays(tmp_path: Path, together: ModuleType, name: str, problem: str) -> None:
+    """However the worker ends. A thread that still runs does not hold a step up, either."""
+    work = tmp_path / "work"
+    with pytest.raises(TreeglotError, match=problem) if problem else nullcontext():
+        Pipeline([Step("one", getattr(together, name), {})], work).run(jobs=2)
+    until_it_ends(int((work / "waits").read_text()))
+
+
+@pytest.mark.parametrize("refusal", [PermissionError, ProcessLookupError])
+def test_an_error_is_not_hidden_by_workers_that_have_ended(
+    tmp_path: Path, together: ModuleType, monkeypatch: pytest.MonkeyPatch, refusal: type[OSError]
+) -> None:
+    """Some systems refuse to signal them. The slow worker ends with its pipe."""
+
+    def refuse(group: int, number: int) -> None:
+        raise refusal
+
+    monkeypatch.setattr("os.killpg", refuse)
+    with pytest.raises(FormatError, match="is bad"):
+        Pipeline([Step("bad", together.fail, {}), Step("slow", together.wait, {})], tmp_path / "work").run(jobs=2)
+
+
+def test_workers_have_the_options_of_the_interpreter(tmp_path: Path, together: ModuleType) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys\n"
+        "sys.path.insert(0, sys.argv[1])\n"
+        "import together\n"
+        "from treeglot.experiment import Pipeline\n"
+        "from treeglot.experiment.step import Step\n"
+        "for jobs in (1, 2):\n"
+        "    pipeline = Pipeline([Step('flags', together.flags, {})], f'{sys.argv[1]}/{jobs}')\n"
+        "    pipeline.run(jobs=jobs)\n"
+        "    print((pipeline.plan()[0].folder / 'out').read_text())\n"
+    )
+    command = [sys.executable, "-OO", "-B", "-X", "utf8", str(program), str(tmp_path)]
+    found = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert found == 2 * "2 1 0 1 False\n"
 
 
 def test_a_step_that_resumes_goes_on(tmp_path: Path, together: ModuleType) -> None:
@@ -589,20 +667,55 @@ def test_a_watcher_that_fails(tmp_path: Path, file: Path, together: ModuleType) 
     Pipeline([], tmp_path / "work").run()  # nobody holds the lock
 
 
-def test_an_error_comes_after_what_is_made() -> None:
+def test_an_error_comes_after_what_others_have_sent() -> None:
+    """A finished step is kept, and another error is a warning."""
+    said: list[str] = []
+    sent = {
+        "bad": [(FAILED, ValueError("is bad"), "there")],
+        "good": [(SAID, "one"), (SAID, "two"), (MADE, {"wall": 1.0})],
+        "worse": [(SAID, "three"), (FAILED, KeyError("key"), "there")],
+        "slow": [(SAID, "four")],
+    }
     with Workers(0) as workers:
         ends = []
-        for name in ("bad", "good"):
+        for name, messages in sent.items():
             ours, theirs = Pipe()
             ends.append(theirs)
             workers.running[name] = subprocess.Popen([sys.executable, "-c", ""]), ours
-        ends[0].send((FAILED, ValueError("is bad"), "there"))
-        ends[1].send((MADE, {"wall": 1.0}))
-        messages = workers.messages(lambda name, line: None)
-        assert next(messages) == ("good", {"wall": 1.0})
-        with pytest.raises(ValueError, match="is bad"):
-            next(messages)
+            for message in messages:
+                theirs.send(message)
+        found = workers.messages(lambda name, line: said.append(f"{name}: {line}"))
+        assert next(found) == ("good", {"wall": 1.0})
+        with (
+            pytest.warns(UserWarning, match="^step 'worse' failed, too: KeyError: 'key'$"),
+            pytest.raises(ValueError, match="is bad"),
+        ):
+            next(found)
+        assert sorted(said) == ["good: one", "good: two", "slow: four", "worse: three"]
+        assert list(workers.running) == ["slow"]
         for end in ends:
+            end.close()
+
+
+def test_an_error_does_not_wait_for_the_last_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker may send more than anyone reads."""
+    said: list[str] = []
+    with Workers(0) as workers:
+        (one, bad), (two, endless) = Pipe(), Pipe()
+        for name, ours in (("bad", one), ("endless", two)):
+            workers.running[name] = subprocess.Popen([sys.executable, "-c", ""]), ours
+        endless.send((SAID, "again"))
+        bad.send((FAILED, ValueError("is bad"), "there"))
+
+        def answer(name: str, line: str) -> None:
+            said.append(line)
+            assert len(said) < 2 * ROUNDS
+            endless.send((SAID, line))
+
+        with pytest.raises(ValueError, match="is bad"):
+            next(workers.messages(answer))
+        assert len(said) == ROUNDS + 1
+        for end in (bad, endless):
             end.close()
 
 
@@ -674,6 +787,13 @@ def test_workers_end_with_the_run(tmp_path: Path, together: ModuleType, number: 
     assert not list(work.glob(".*.part"))
 
 
+def until_it_ends(number: int) -> None:
+    deadline = time.monotonic() + 30
+    while running(number):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def running(number: int) -> bool:
     try:
         os.kill(number, 0)
@@ -691,7 +811,9 @@ def test_a_worker_keeps_the_lock(tmp_path: Path, together: ModuleType) -> None:
         (planned,) = pipeline.plan()
         (work / ".slow.part").mkdir()
         workers.start(Making(planned.step, planned.identity, work / ".slow.part", {}, Means(1, 1, None), Digests()))
+        deadline = time.monotonic() + 60
         while not (work / "waits-slo").exists():
+            assert time.monotonic() < deadline
             time.sleep(0.01)
         lock.close()
         with pytest.raises(TreeglotError, match="another run is at work here"):

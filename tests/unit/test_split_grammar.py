@@ -159,6 +159,7 @@ def test_every_sentence_gets_a_tree_and_is_counted() -> None:
     assert [str(parsed.value) for parsed in found[2:]] == ["(S (A a))", "(S (A a) (UNK b))"]
     assert not found[1].value
     assert found[2].log_probability == -math.inf
+    assert [parsed.has_parse for parsed in found] == [True, False, False, False]
     forests = list(parser.parse([["a", "a"], [], ["a"]]))
     assert [forest.parsed for forest in forests] == [True, False, True]
     assert str(forests[2].viterbi()) == "(ROOT (S (A a)))"
@@ -193,7 +194,7 @@ def test_the_protocol_is_kept() -> None:
 def test_a_time_limit_ends_in_a_flat_tree() -> None:
     parser = GrammarParser(grammar(), ParsingOptions(time_limit=1e-9))
     (parsed,) = parser.trees([["a"] * 30])
-    assert parsed.status == "late"
+    assert (parsed.status, parsed.has_parse) == ("late", False)
     assert len(parsed.value.words) == 30
 
 
@@ -243,7 +244,7 @@ def test_a_narrowed_sentence_without_a_parse_of_the_finest_level_shows_both() ->
             found = [next(iter(find(parser, [["a", "a"]]))) for parser in parsers]
             assert [parsed.status for parsed in found] == ["parsed", expected, expected]
             assert found[2].each == (expected, expected)
-            assert math.isinf(found[1].log_probability) == (expected == "narrowed_flat")
+            assert [parsed.has_parse for parsed in found] == [True, *[expected == "narrowed_coarser"] * 2]
         assert "(--most-states)" in parsers[1].summary()
     mixed = GrammarParser(small, ParsingOptions(coarse=(9.0,), most_states=1), also=(grammar(),))
     (both,) = mixed.trees([["a", "a"]])

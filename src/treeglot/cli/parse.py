@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -211,7 +210,7 @@ def _reporting(path: Path | None, several: bool) -> Iterator[Callable[[Iterable[
 
         def told(found: Iterable[Parsed[Any]]) -> Iterator[Parsed[Any]]:
             for line, parsed in enumerate(found, 1):
-                p = "" if math.isinf(parsed.log_probability) else f"{parsed.log_probability:.6f}"
+                p = f"{parsed.log_probability:.6f}" if parsed.has_parse else ""
                 cells: list[object] = [line, len(parsed.value.words), parsed.status, p, parsed.cut]
                 cells += [",".join(parsed.each)] if several else []
                 stream.write(("\t".join(map(str, cells)) + "\n").encode())

@@ -23,7 +23,8 @@ def conditions(recipe: Recipe, system: System) -> dict[str, Any]:
     if tune.method != "none":
         loop = dataclasses.asdict(tune)
         tuner = {name: value for name, value in loop.items() if name not in ("method", "seed", "options")}
-        tuner |= resolved(METHODS[tune.method], tune.options)
+        own = resolved(METHODS[tune.method], tune.options)  # may have the names of the loop's
+        tuner |= {f"options.{name}": value for name, value in own.items()}
     return {
         "tuner": tune.method,
         "options of the tuner": tuner,

@@ -73,7 +73,11 @@ def make(making: Making, report: Callable[[str], None]) -> dict[str, float]:
             raise TreeglotError(f"{path} changed while step {step.name!r} read it; run again")
     with write_binary(making.part / FINISHED) as stream:
         stream.write(identity.to_json().encode())
-    measures |= {"wall": round(time.monotonic() - began, 3), "cpu": round(time.process_time() - cpu, 3)}
+    measures |= {
+        "threads": means.threads,
+        "wall": round(time.monotonic() - began, 3),
+        "cpu": round(time.process_time() - cpu, 3),
+    }
     if (memory := peak.bytes()) is not None:
         measures["peak_memory"] = memory
     return measures

@@ -118,8 +118,9 @@ class Pipeline:
         The same steps and files produce the same bytes, even after interruptions.
 
         `jobs` is the number of steps that can run at once. Above 1, each runs in its own process, and they share
-        threads and memory. With an `engine`, its machines parse, count n-grams, extract and score rules, and decode for
-        tuning.
+        threads and memory. These processes import the functions of the steps. So each function must be in a module that
+        can be imported, and `__main__` is not such a module. With an `engine`, its machines parse, count n-grams,
+        extract and score rules, and decode for tuning.
         """
         if jobs < 1:
             raise UsageError(f"jobs is {jobs}; expected at least 1")
@@ -221,7 +222,7 @@ class Pipeline:
         _sync(self.folder)
 
     def timings(self) -> dict[str, dict[str, float]]:
-        """Return measurements by step key: wall time and CPU time in seconds, and the step's own figures."""
+        """Return measurements by step key: threads, wall and CPU time in seconds, and the step's own figures."""
         try:
             return read_json(self.folder / TIMINGS)
         except (OSError, FormatError):  # nothing depends on them

@@ -63,6 +63,14 @@ def find_kind(name: str) -> Kind:
     return KINDS[name]
 
 
+def installed_kinds() -> list[str]:
+    """Return the names of the kinds of other packages that were found so far, in this order.
+
+    Another process that finds the same kinds imports the same packages, and so has all that they register.
+    """
+    return [name for name, kind in KINDS.items() if name not in BUILT_IN and kind.code]
+
+
 def kind_of_model(name: str) -> Kind:
     """Return the kind of a model that is opened.
 

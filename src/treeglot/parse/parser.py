@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -90,6 +91,11 @@ class Parsed(Generic[T]):
     log_probability: float
     cut: int = 0
     each: tuple[str, ...] = ()
+
+    @property
+    def has_parse(self) -> bool:
+        """Whether a grammar has a parse of the sentence. Otherwise the tree is flat, or the sentence has no words."""
+        return not math.isinf(self.log_probability)
 
 
 @dataclass

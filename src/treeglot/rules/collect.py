@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 from treeglot._core import Bitext, BitextBuilder, DependencyBank, ForestBank, TreeBatch
 from treeglot.corpus.pairs import Pair
@@ -15,6 +16,16 @@ BATCH = 2048  # forests that are pruned at a time
 NO_TREE = Tree()
 
 
+class Kept(dict[Any, Any]):
+    """What extractors keep from one part of a corpus to the next, by key. It lives as long as the extraction.
+
+    A copy in another process is empty.
+    """
+
+    def __reduce__(self) -> tuple[type[Kept], tuple[()]]:
+        return Kept, ()
+
+
 @dataclass(frozen=True)
 class Part(Iterable[Pair]):
     """Some pairs of a corpus, and the numbers of all words of the corpus. Every part uses the same numbers."""
@@ -22,6 +33,7 @@ class Part(Iterable[Pair]):
     pairs: Sequence[Pair]
     source_words: list[str]
     target_words: list[str]
+    kept: Kept = field(default_factory=Kept)
 
     def __iter__(self) -> Iterator[Pair]:
         return iter(self.pairs)

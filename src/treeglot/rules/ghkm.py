@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -15,7 +14,7 @@ from treeglot._core import DependencyBank, GhkmExtractor
 from treeglot.base.errors import FormatError, OptionError, UsageError
 from treeglot.base.options import Options, option
 from treeglot.corpus.pairs import Pair
-from treeglot.rules.collect import Part, collect
+from treeglot.rules.collect import Kept, Part, collect
 from treeglot.rules.engines import DuckDB, Engine, Statement
 from treeglot.rules.extract import Extracting, Extraction, extractor
 from treeglot.syntax import Dependency
@@ -95,18 +94,19 @@ def ghkm(pairs: Iterable[Pair], options: GhkmOptions, threads: int) -> Extractin
     Target dependencies are needed for well-formed rules and phrases.
     """
     options.check()
-    parsed: Sequence[Dependency] = ()
+    parsed: list[Dependency] = []
     if (path := options.phrase_dependencies) is not None:
-        of = path.stat()
-        stamp = of.st_size, of.st_mtime_ns, of.st_ctime_ns
-        parsed = _trees_of_parts(path, *stamp) if isinstance(pairs, Part) else _phrase_trees(path)
+        kept = pairs.kept if isinstance(pairs, Part) else Kept()
+        if path not in kept:
+            kept[path] = _phrase_trees(path)
+        parsed = kept[path]
     found = collect(pairs, prune=options.prune, threads=threads)
     trees = found.target_dependencies
     if trees is None and (options.well_formed or options.phrases == "well-formed"):
         if len(found.bitext):
             raise UsageError("well-formed rules and phrases take the dependency trees of the target sides")
         trees = DependencyBank()
-    core = GhkmExtractor(found.bitext, found.forests, trees, options, list(parsed))
+    core = GhkmExtractor(found.bitext, found.forests, trees, options, parsed)
     return Extracting(core, labels=options.structure, roots=True)
 
 
@@ -122,12 +122,6 @@ def _phrase_trees(path: Path) -> list[Dependency]:
         if not tree.cycle() and not (tree.heads == Dependency.NO_HEAD).any():
             found.append(tree if tree.is_projective() else tree.projectivise()[0])
     return found
-
-
-@lru_cache(maxsize=1)
-def _trees_of_parts(path: Path, *stamp: int) -> Sequence[Dependency]:
-    """Return the same trees again for the next part of a corpus, unless the file has changed."""
-    return _phrase_trees(path)
 
 
 @dataclasses.dataclass(frozen=True)

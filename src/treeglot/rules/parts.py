@@ -11,7 +11,7 @@ import dataclasses
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import chain, islice
 from pathlib import Path
@@ -26,7 +26,7 @@ from treeglot.base.options import file_options
 from treeglot.base.program import program
 from treeglot.base.shards import Shard, pack
 from treeglot.corpus.pairs import Pair
-from treeglot.rules.collect import Part
+from treeglot.rules.collect import Kept, Part
 from treeglot.rules.count_files import FILES, write_tallies
 from treeglot.rules.engines import Engine
 from treeglot.rules.extract import MEMORY, Extracting, Extraction, find_extractor, finish
@@ -53,6 +53,7 @@ class Shared:
     files: tuple[str, ...] = ()  # digests of files that options name
     keys: tuple[bytes, ...] = ()
     digest: str = ""  # of the program and of all of it that changes counts
+    kept: Kept = field(default_factory=Kept)
 
     def with_keys(self, keys: Iterable[bytes]) -> Shared:
         """Return a copy of the data that contains the keys of labels, in the order of the pairs."""
@@ -100,7 +101,8 @@ def extract_in_parts(
     (folder / "extraction.json").unlink(missing_ok=True)
     shards, words, prologue, occurrence_parts = _read(pairs, folder, shard or PAIRS)
     at_once = engine.calls_at_once()
-    empty = adapter(Part([], [], []), options, 1)
+    kept = Kept()
+    empty = adapter(Part([], [], [], kept), options, 1)
     shared = Shared(
         folder,
         extractor,
@@ -113,6 +115,7 @@ def extract_in_parts(
         memory // at_once,
         max(1, threads // at_once),
         tuple(blake2b(path.read_bytes(), digest_size=16).hexdigest() for path in files.values()),
+        kept=kept,
     )
     if empty.keyed:
         found = engine.map(find_keys, shared, shards)
@@ -164,7 +167,7 @@ def _extractor(shared: Shared, pairs: list[Pair], first: int = 0) -> Extracting:
     adapter, options = find_extractor(shared.extractor, shared.options)
     if hasattr(options, "after"):
         options = options.after(first - len(shared.prologue))
-    part = Part([*shared.prologue, *pairs], shared.source_words, shared.target_words)
+    part = Part([*shared.prologue, *pairs], shared.source_words, shared.target_words, shared.kept)
     made = adapter(part, options, shared.threads)
     bitext = made.core.bitext
     if len(bitext) != len(part.pairs) or bitext.source_words != shared.source_words:

@@ -31,7 +31,8 @@ def score_counts(extraction: Extraction, options: ScoreOptions, engine: DuckDB) 
     """Score counts that consist of one part. The rows are the same as those of the SQL and `with_counts`.
 
     Returns None where only the database can score them. It is needed for a test of significance and for columns with
-    other SQL. It is also needed if the sums take more than half of its memory, or more than all of it while they grow.
+    other SQL. It is also needed if the sums take more than half of its memory, or may take more than all of it while
+    they grow. The latter is an estimate, because a table may grow several times in a batch.
     """
     if extraction.facts["parts"] > 1 or options.significance > 0 or not has_own_columns():
         return None

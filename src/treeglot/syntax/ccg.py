@@ -91,9 +91,7 @@ def argument_depends(text: str, slot: int, word: str = "") -> bool:
     (False, False)
     """
     category = parse_category(text)
-    if category == Category("conj") and slot == 1:
-        return True
-    arguments = _slots(category)
+    arguments = [(category, False)] if category == Category("conj") else _slots(category)
     if not 1 <= slot <= len(arguments):
         raise ValueError(f"slot {slot} of {text!r}, which has {len(arguments)}")
     category, modified = arguments[slot - 1]

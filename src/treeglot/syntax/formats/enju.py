@@ -20,9 +20,11 @@ _ATTRIBUTE = re.compile(r'\s*([\w.:-]+)="([^"<]*)"')
 # The ampersand is the last: one that was escaped begins no other.
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 _OFFSET = re.compile(r"[0-9]{1,18}")
-_END = re.compile(r"</sentence\s*>|<sentence\b[^<>]*/>")  # no stretch of a line is looked at twice
+_NAME_ENDS = r"(?![\w.:-])"  # names of elements may have hyphens, as in <sentence-list>
+_BEGIN = re.compile(rf"\s*<sentence{_NAME_ENDS}")
+_END = re.compile(rf"</sentence\s*>|<sentence{_NAME_ENDS}[^<>]*/>")  # no stretch of a line is looked at twice
 # Tags of elements around sentences: programs that run Enju add a root to get one document.
-_AROUND = re.compile(r"</?(?!(?:sentence|cons|tok)\b)[A-Za-z_][\w.:-]*(?:\s[^<>]*)?/?>\s*")
+_AROUND = re.compile(rf"</?(?!(?:sentence|cons|tok){_NAME_ENDS})[A-Za-z_][\w.:-]*(?:\s[^<>]*)?/?>\s*")
 # Blanks of text files. Other spaces, such as the one that breaks no line, are parts of words here and for Enju.
 _BLANKS = " \t\r\n"
 _BLANK = re.compile(f"[{_BLANKS}]+")
@@ -81,12 +83,12 @@ class EnjuXml(_Sentences):
         self._begun = 0  # the line in which the sentence at hand begins
         self._text: list[str] = []  # its lines so far
         self._size = 0
-        self._before: tuple[str, str, str] | None = None  # the sentence before: id, text, element
+        self._before: tuple[str, str | None, str] = "", None, ""  # the parse before: id, text unless bad, element
 
     def take(self, number: int, line: str) -> Iterator[Dependency | BadRecordError]:
         """Yield the sentences that end in this line."""
         for part in _parts(line):
-            if self._text and re.match(r"\s*<sentence\b", part):
+            if self._text and _BEGIN.match(part):
                 yield BadRecordError(self._begun, "the sentence that begins here has no </sentence>")
                 self._text.clear()
             if not self._text:
@@ -99,7 +101,7 @@ class EnjuXml(_Sentences):
                 if part.startswith("<!"):
                     yield BadRecordError(number, f"{part[:9]!r}: declarations are refused, sentences need none")
                     continue
-                if not re.match(r"<sentence\b", part):
+                if not _BEGIN.match(part):
                     problem = f"{part[:40]!r} is outside of sentences; expected <sentence …> as of enju -xml"
                     yield BadRecordError(number, problem)
                     continue
@@ -115,19 +117,20 @@ class EnjuXml(_Sentences):
 
     def _sentence(self, element: str) -> Iterator[Dependency | BadRecordError]:
         """Yield a sentence, unless it is another parse of the sentence before it."""
-        found, before = _XmlSentence(self._begun), self._before
+        found, bad = _XmlSentence(self._begun), None
         try:
-            sentence = found.parse(element)
-        except BadRecordError as bad:
-            self._before = None
-            yield bad
-            return
-        self._before = found.id, "".join(found.text), element
+            found.parse(element)
+        except BadRecordError as error:
+            bad = error
+        text = None if bad else "".join(found.text)
+        id, known, other = self._before
         # Two runs of Enju give equal sentences the same id as well, but then the whole elements are equal.
-        if found.id and before is not None and before[:2] == self._before[:2] and before[2] != element:
+        if id and found.id == id and element != other and (text == known or None in (text, known)):
             self.further += 1
-        else:
-            yield self.finished(sentence)
+            self._before = id, text if known is None else known, element
+            return
+        self._before = found.id, text, element
+        yield bad or self.finished(found.sentence)
 
     def end(self, number: int) -> Iterator[Dependency | BadRecordError]:
         """Refuse a file that ends within a sentence."""
@@ -172,14 +175,14 @@ class _XmlSentence:
         parser.EntityDeclHandler = parser.StartDoctypeDeclHandler = parser.UnparsedEntityDeclHandler = self._refuse
         parser.buffer_text = True
 
-    def parse(self, text: str) -> PredicateSentence:
+    def parse(self, text: str) -> None:
+        """Fill the sentence."""
         try:
             self._parser.Parse(text, True)
         except expat.ExpatError as error:
             problem = expat.errors.messages[error.code]
             raise BadRecordError(self._first_line + error.lineno - 1, f"not well-formed XML: {problem}") from error
         self.sentence.tops = [id for _, id in sorted(self._tops, key=lambda top: -top[0])]
-        return self.sentence
 
     def _refuse(self, *_: object) -> None:
         problem = "a declaration of an entity or document type: refused, sentences need none"
