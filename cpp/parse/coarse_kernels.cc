@@ -165,11 +165,13 @@ template <unsigned kWidth>
       lanes<kWidth>(out + (grammar.states() + kind) * width + at) = Lanes{} + kNever;
   for (std::uint32_t head = 0; head < grammar.states(); ++head) {
     for (std::size_t at = 0; at < count; at += kWidth) {
-      Lanes best = lanes<kWidth>(rows + head * width + at);
+      const Lanes own = lanes<kWidth>(rows + head * width + at);
+      Lanes best = own;
       for (const CoarseGrammar::Step& step : grammar.steps_down(head)) {
         const Lanes sum = lanes<kWidth>(rows + step.state * width + at) + step.score;
         raise(best, sum);
       }
+      best = own > kNever ? best : own;  // a state without a score passes nothing on
       lanes<kWidth>(out + head * width + at) = best;
       raise(lanes<kWidth>(out + (grammar.states() + grammar.kind(head)) * width + at), best);
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from treeglot._core import SignatureKind, SplitGrammar, signatures
+from treeglot._core import SignatureKind, SplitGrammar, SplitParser, signatures
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.parse import Parser, ParsingOptions, load_parser
 from treeglot.parse.brackets import compare
@@ -56,6 +56,16 @@ def test_sums_over_chains_are_applied_once_over_a_span() -> None:
         ("(ROOT (S (B (A a)) (B (A a))))", 0.64),
         ("(ROOT (X (B (A a)) (B (A a))))", 0.04),
     ]
+
+
+def test_a_label_that_no_rule_builds_over_a_span_passes_nothing_on() -> None:
+    # X over Y and Y over Z stand without X over Z: over a span that only Z is built over, X is no parse.
+    states = "".join(f"{label}\t{i}\t1 [0]\n" for i, label in enumerate(("ROOT", "S", "X", "Y", "Z", "A")))
+    rules = "ROOT_0 -> ROOT_0 1.0\nROOT_0 -> S_0 0.5\nS_0 -> X_0 A_0 0.5\nS_0 -> Z_0 A_0 0.1\n"
+    rules += "X_0 -> Y_0 0.5\nY_0 -> Z_0 0.5\nZ_0 -> A_0 A_0 0.5\n"
+    _, kept = SplitParser(grammar(states, rules, "A a [0.5]\n"), 0).first_pass(["a"] * 3, math.inf)
+    assert (0, 2, 4) in kept
+    assert (0, 2, 3) not in kept
 
 
 @pytest.mark.parametrize(
