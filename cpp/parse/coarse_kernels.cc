@@ -109,9 +109,9 @@ struct ChosenLanes {
 
 // The children of a rule that meet at `at`.
 [[gnu::always_inline]] inline void pass_down_at(const CoarseGrammar::Children& rule, const OutsideNode& node,
-                                                const ChildRows& rows, const OutsideCells& cells, std::size_t at) {
-  const float left = rows.left[rule.left * rows.left_width + at];
-  const float right = rows.right[rule.right * rows.right_width + at];
+                                                const InsideChart& inside, const OutsideCells& cells, std::size_t at) {
+  const float left = inside.row(rule.left, at - node.begin)[node.begin];
+  const float right = inside.row(rule.right, node.end - at)[at];
   const std::size_t left_cell = cells.cell(node.begin, at), right_cell = cells.cell(at, node.end);
   raise(cells.scores[left_cell * cells.width + rule.left], right + node.score + rule.score);
   raise(cells.scores[right_cell * cells.width + rule.right], left + node.score + rule.score);
@@ -130,7 +130,7 @@ template <unsigned kWidth>
 // Few derivations are good enough, so scores of a register are compared at once, and these alone are passed on.
 template <unsigned kWidth>
 [[gnu::always_inline]] inline void pass_down(const CoarseGrammar::Rules& rules, const OutsideNode& node,
-                                             const ChildRows& inside, const ChildRows& reached,
+                                             const InsideChart& inside, const ReachedRows& reached,
                                              const OutsideCells& cells) {
   using Lanes = typename LanesOf<kWidth>::Type;
   const CoarseGrammar::Children* rule = rules.first;
@@ -194,24 +194,24 @@ TREEGLOT_WIDTH_16 void inside_16(const CoarseGrammar& grammar, const InsideChart
 void reach_4(const CoarseGrammar& grammar, const float* rows, std::size_t width, std::size_t count, float* out) {
   reach<4>(grammar, rows, width, count, out);
 }
-void outside_4(const CoarseGrammar::Rules& rules, const OutsideNode& node, const ChildRows& inside,
-               const ChildRows& reached, const OutsideCells& cells) {
+void outside_4(const CoarseGrammar::Rules& rules, const OutsideNode& node, const InsideChart& inside,
+               const ReachedRows& reached, const OutsideCells& cells) {
   pass_down<4>(rules, node, inside, reached, cells);
 }
 TREEGLOT_WIDTH_8 void reach_8(const CoarseGrammar& grammar, const float* rows, std::size_t width, std::size_t count,
                               float* out) {
   reach<8>(grammar, rows, width, count, out);
 }
-TREEGLOT_WIDTH_8 void outside_8(const CoarseGrammar::Rules& rules, const OutsideNode& node, const ChildRows& inside,
-                                const ChildRows& reached, const OutsideCells& cells) {
+TREEGLOT_WIDTH_8 void outside_8(const CoarseGrammar::Rules& rules, const OutsideNode& node, const InsideChart& inside,
+                                const ReachedRows& reached, const OutsideCells& cells) {
   pass_down<8>(rules, node, inside, reached, cells);
 }
 TREEGLOT_WIDTH_16 void reach_16(const CoarseGrammar& grammar, const float* rows, std::size_t width, std::size_t count,
                                 float* out) {
   reach<16>(grammar, rows, width, count, out);
 }
-TREEGLOT_WIDTH_16 void outside_16(const CoarseGrammar::Rules& rules, const OutsideNode& node, const ChildRows& inside,
-                                  const ChildRows& reached, const OutsideCells& cells) {
+TREEGLOT_WIDTH_16 void outside_16(const CoarseGrammar::Rules& rules, const OutsideNode& node, const InsideChart& inside,
+                                  const ReachedRows& reached, const OutsideCells& cells) {
   pass_down<16>(rules, node, inside, reached, cells);
 }
 

@@ -214,6 +214,19 @@ def test_threads_do_not_change_trees() -> None:
     assert one == two
 
 
+def test_the_first_pass_counts_its_tables_of_inside_and_outside_scores() -> None:
+    words = 300
+    limit = 4 * 2 * words * (words + 16) * 3 / 2**30  # three states
+    small = grammar(
+        "ROOT\t0\t1 [0]\nS\t1\t1 [0]\nA\t2\t1 [0]\n",
+        "ROOT_0 -> S_0 0.5\nS_0 -> S_0 A_0 0.5\nS_0 -> A_0 0.1\n",
+        "A a [0.5]\n",
+    )
+    parser = GrammarParser(small, ParsingOptions(memory_limit=limit))
+    found = parser.trees([["a"] * words, ["a"] * (words + 1)])
+    assert [parsed.status for parsed in found] == ["parsed", "too_large"]
+
+
 def test_of_too_many_states_the_best_stay_and_the_sentence_is_counted() -> None:
     states = "ROOT\t0\t1 [0]\nS\t1\t1 [0]\nA\t2\t1 [0]\nB\t3\t1 [0]\n"
     rules = "ROOT_0 -> S_0 1\nS_0 -> A_0 S_0 0.5\nS_0 -> B_0 S_0 0.02\nS_0 -> A_0 A_0 0.4\nS_0 -> S_0 A_0 0.05\n"
