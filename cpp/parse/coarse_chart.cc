@@ -10,12 +10,13 @@ namespace treeglot {
 namespace {
 
 constexpr float kNever = -std::numeric_limits<float>::infinity();
-// More than the rounding of any two sums that are equal up to the order of their parts.
-constexpr double kRounding = 0.05;
+// Sums of few parts that are equal up to the order of these differ by less than the first, or than this part of them.
+// An addition of floats is off by 2^-24 of the sum at most, and none has sixteen.
+constexpr double kRounding = 0.05, kRelative = 0x1p-20;
 // States through which a parse as near to the best goes are never too many.
 constexpr double kNearest = 1.0;
 
-// Registers read and write past the end of a row.
+// Of a row in memory: it has whole registers, and room for one that begins at any of its numbers.
 std::size_t row_width(std::size_t length) { return (length + 2 * (kLanes - 1)) / kLanes * kLanes; }
 
 void grow(std::vector<float>& values, std::size_t size) {
@@ -72,6 +73,7 @@ bool CoarseChart::reach_by_end(const CoarseGrammar& grammar, const Limits& limit
     }
   }
   for (std::size_t end = 1; end <= words_; ++end) {
+    if (limits.late()) return false;
     float* const rows = reached_by_end_.data() + first_by_end_[end];
     std::copy_n(rows, states_ * row_width(end), scratch_.begin());
     kernels_->reach(grammar, scratch_.data(), row_width(end), row_width(end), rows);
@@ -124,8 +126,9 @@ CoarseChart::Outside CoarseChart::make_outside(const CoarseGrammar& grammar, dou
   scores_.clear();
   const double least = static_cast<double>(total(grammar)) - margin;
   // A state that goes passes nothing on: what can only be reached through it would go as well.
+  const double slack = std::max(kRounding, kRelative * std::abs(least));
   const auto least_passed =
-      static_cast<float>(std::max(least - kRounding, static_cast<double>(std::numeric_limits<float>::lowest())));
+      static_cast<float>(std::max(least - slack, static_cast<double>(std::numeric_limits<float>::lowest())));
   std::fill_n(outside_.begin(), first_cell_.back() * states_, kNever);
   touched_.assign(first_cell_.back(), 0);
   const OutsideCells cells = this->cells();
