@@ -66,6 +66,9 @@ def test_a_label_that_no_rule_builds_over_a_span_passes_nothing_on() -> None:
     _, kept = SplitParser(grammar(states, rules, "A a [0.5]\n"), 0).first_pass(["a"] * 3, math.inf)
     assert (0, 2, 4) in kept
     assert (0, 2, 3) not in kept
+    # If a rule builds X there, Y below it counts, however bad that rule is.
+    _, kept = SplitParser(grammar(states, rules + "X_0 -> A_0 A_0 1e-9\n", "A a [0.5]\n"), 0).first_pass(["a"] * 3, 1.0)
+    assert (0, 2, 3) in kept
 
 
 @pytest.mark.parametrize(
