@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 
 from enumeration import derivations as forest_derivations
@@ -90,6 +90,53 @@ class Split:
 
         return list(built(("ROOT", 0), 0, len(words)))
 
+    def best_through(self, words: list[str]) -> dict[tuple[int, int, State], float]:
+        """The logarithm of the best derivation through each state and span, where there is one, by plain maxima.
+
+        Where unary rules stand for chains, one may be above a state and another below it.
+        """
+        spans = [(i, i + length) for length in range(1, len(words) + 1) for i in range(len(words) - length + 1)]
+        turns = 1 if self.closed else len(self.states)
+        unary = [(head, child, math.log(p)) for (head, child), p in self.unary.items() if p > 0]
+        binary = [(head, x, y, math.log(p)) for (head, x, y), p in self.binary.items() if p > 0]
+        inside: dict[tuple[int, int], dict[State, float]] = {span: {} for span in spans}
+        outside: dict[tuple[int, int], dict[State, float]] = {span: {} for span in spans}
+        for i, j in spans:
+            here = inside[i, j]
+            if j == i + 1:
+                here |= {tag: math.log(p) for (tag, word), p in self.words.items() if word == words[i] and p > 0}
+            for k in range(i + 1, j):
+                left, right = inside[i, k], inside[k, j]
+                improve(here, [(h, p + left[x] + right[y]) for h, x, y, p in binary if x in left and y in right])
+            for _ in range(turns):
+                improve(here, [(h, p + here[c]) for h, c, p in unary if c in here])
+        outside[0, len(words)]["ROOT", 0] = 0.0
+        for i, j in reversed(spans):
+            here = outside[i, j]
+            for _ in range(turns):
+                improve(here, [(c, p + here[h]) for h, c, p in unary if h in here and h in inside[i, j]])
+            for k in range(i + 1, j):
+                left, right = inside[i, k], inside[k, j]
+                found = [(x, y, p + here[h]) for h, x, y, p in binary if h in here and x in left and y in right]
+                improve(outside[i, k], [(x, above + right[y]) for x, y, above in found])
+                improve(outside[k, j], [(y, above + left[x]) for x, y, above in found])
+        return {
+            (i, j, state): score + outside[i, j][state]
+            for i, j in spans
+            for state, score in inside[i, j].items()
+            if state in outside[i, j]
+        }
+
+    def padded(self, states: int) -> Split:
+        """Labels of two states have more that are impossible."""
+        return replace(self, states={label: n + states if n == 2 else n for label, n in self.states.items()})
+
+
+def improve(best: dict[State, float], scored: Iterable[tuple[State, float]]) -> None:
+    """Each state has the greatest of its scores."""
+    for state, score in scored:
+        best[state] = max(score, best.get(state, -math.inf))
+
 
 def show(state: State) -> str:
     """As the files have it."""
@@ -144,9 +191,14 @@ def grammars(
         {((t[0], 0), word): 0.2 for t, word in fine.words},
         closed,
     )
-    trees = {label: "[0 0]" if number == 1 else "[0 0 1]" for label, number in fine_states.items()}
+    return coarse, fine, read(coarse, fine)
+
+
+def read(coarse: Split, fine: Split) -> SplitGrammar:
+    """Both levels."""
+    trees = {label: f"[0 {' '.join(map(str, range(number)))}]" for label, number in fine.states.items()}
     files = [coarse.files(0, trees), fine.files(1, trees)]
-    return coarse, fine, SplitGrammar.read([(f[0], f[1], f[2]) for f in files])
+    return SplitGrammar.read([(f[0], f[1], f[2]) for f in files])
 
 
 def grammar(states: dict[str, int], rules: str, lexicon: str) -> SplitGrammar:

@@ -10,12 +10,13 @@ namespace treeglot {
 namespace {
 
 constexpr float kNever = -std::numeric_limits<float>::infinity();
-// More than the rounding of any two sums that are equal up to the order of their parts.
-constexpr double kRounding = 0.05;
+// Sums of few parts that are equal up to the order of these differ by less than the first, or than this part of them.
+// An addition of floats is off by 2^-24 of the sum at most, and none has sixteen.
+constexpr double kRounding = 0.05, kRelative = 0x1p-20;
 // States through which a parse as near to the best goes are never too many.
 constexpr double kNearest = 1.0;
 
-// Registers read and write past the end of a row.
+// Of a row in memory: it has whole registers, and room for one that begins at any of its numbers.
 std::size_t row_width(std::size_t length) { return (length + 2 * (kLanes - 1)) / kLanes * kLanes; }
 
 void grow(std::vector<float>& values, std::size_t size) {
@@ -33,13 +34,13 @@ void CoarseChart::reset(std::size_t words, std::size_t states) {
   first_by_end_.assign(1, 0);
   for (std::size_t end = 0; end <= words; ++end)
     first_by_end_.push_back(first_by_end_.back() + (states + CoarseGrammar::kKinds) * row_width(end));
-  for (std::vector<float>* rows : {&inside_by_end_, &reached_by_end_}) grow(*rows, first_by_end_.back());
+  grow(reached_by_end_, first_by_end_.back());
   for (std::vector<float>* rows : {&inside_at_, &reached_at_})
     grow(*rows, (states + CoarseGrammar::kKinds) * row_width(words) + kLanes);
   first_cell_.assign(1, 0);
   for (std::size_t begin = 0; begin < words; ++begin) first_cell_.push_back(first_cell_.back() + words - begin);
   grow(outside_, states * first_cell_.back());
-  scratch_.resize(2 * kLanes * states);
+  scratch_.resize(std::max<std::size_t>(2 * kLanes, row_width(words)) * states);
 }
 
 // False: it is late.
@@ -58,17 +59,25 @@ bool CoarseChart::make_inside(const CoarseGrammar& grammar, std::span<const Symb
       lengths_[s].last = static_cast<std::uint32_t>(length);
     }
   }
-  std::fill_n(inside_by_end_.begin(), first_by_end_.back(), kNever);
+  return reach_by_end(grammar, limits);
+}
+
+// The same.
+bool CoarseChart::reach_by_end(const CoarseGrammar& grammar, const Limits& limits) {
+  std::fill_n(reached_by_end_.begin(), first_by_end_.back(), kNever);
   for (std::size_t s = 0; s < states_; ++s) {
     for (std::size_t length = 1; length <= lengths_[s].last; ++length) {
-      const float* const from = chart.row(s, length);
+      const float* const from = chart().row(s, length);
       for (std::size_t end = length; end <= words_; ++end)
-        inside_by_end_[first_by_end_[end] + s * row_width(end) + end - length] = from[end - length];
+        reached_by_end_[first_by_end_[end] + s * row_width(end) + end - length] = from[end - length];
     }
   }
-  for (std::size_t end = 1; end <= words_; ++end)
-    kernels_->reach(grammar, inside_by_end_.data() + first_by_end_[end], row_width(end), row_width(end),
-                    reached_by_end_.data() + first_by_end_[end]);
+  for (std::size_t end = 1; end <= words_; ++end) {
+    if (limits.late()) return false;
+    float* const rows = reached_by_end_.data() + first_by_end_[end];
+    std::copy_n(rows, states_ * row_width(end), scratch_.begin());
+    kernels_->reach(grammar, scratch_.data(), row_width(end), row_width(end), rows);
+  }
   return true;
 }
 
@@ -117,8 +126,9 @@ CoarseChart::Outside CoarseChart::make_outside(const CoarseGrammar& grammar, dou
   scores_.clear();
   const double least = static_cast<double>(total(grammar)) - margin;
   // A state that goes passes nothing on: what can only be reached through it would go as well.
+  const double slack = std::max(kRounding, kRelative * std::abs(least));
   const auto least_passed =
-      static_cast<float>(std::max(least - kRounding, static_cast<double>(std::numeric_limits<float>::lowest())));
+      static_cast<float>(std::max(least - slack, static_cast<double>(std::numeric_limits<float>::lowest())));
   std::fill_n(outside_.begin(), first_cell_.back() * states_, kNever);
   touched_.assign(first_cell_.back(), 0);
   const OutsideCells cells = this->cells();
@@ -133,11 +143,10 @@ CoarseChart::Outside CoarseChart::make_outside(const CoarseGrammar& grammar, dou
       keep(grammar, begin, end, least, least_passed);
       kept.set(begin, end, kept_);
       if (end - begin == 1) continue;
-      const std::size_t right = first_by_end_[end];
-      const ChildRows inside{inside_at_.data(), row_width(words_), inside_by_end_.data() + right, row_width(end)};
-      const ChildRows reached{reached_at_.data(), row_width(words_), reached_by_end_.data() + right, row_width(end)};
+      const ReachedRows reached{reached_at_.data(), row_width(words_), reached_by_end_.data() + first_by_end_[end],
+                                row_width(end)};
       for (const std::uint32_t head : kept_)
-        kernels_->outside(grammar.rules(head), {begin, end, stepped_[head], least_passed - stepped_[head]}, inside,
+        kernels_->outside(grammar.rules(head), {begin, end, stepped_[head], least_passed - stepped_[head]}, chart(),
                           reached, cells);
     }
   }
@@ -186,8 +195,8 @@ bool CoarseChart::narrow(std::size_t most, double best, KeptStates& kept) const 
 Outcome CoarseChart::run(const CoarseGrammar& grammar, std::span<const Symbol> words, double margin, std::size_t most,
                          const Limits& limits, FirstPassResult& out) {
   const std::size_t n = words.size();
-  // Inside scores, and half as many by their ends, of what these reach, and of outside scores.
-  if (limits.too_large(sizeof(float) * grammar.states() * n * row_width(n) * 5 / 2)) return Outcome::too_large;
+  // Inside scores, and half as many of what they reach by their ends, and of outside scores.
+  if (limits.too_large(sizeof(float) * grammar.states() * n * (n + kLanes) * 2)) return Outcome::too_large;
   if (n == 0) return Outcome::no_parse;
   reset(n, grammar.states());
   if (!make_inside(grammar, words, limits)) return Outcome::late;

@@ -35,6 +35,7 @@ class CoarseChart {
  private:
   void reset(std::size_t words, std::size_t states);
   bool make_inside(const CoarseGrammar& grammar, std::span<const Symbol> words, const Limits& limits);
+  bool reach_by_end(const CoarseGrammar& grammar, const Limits& limits);
   enum class Outside : std::uint8_t { made, many, late };
   // Gives up if there seem to be far more than `most` states; 0: never.
   Outside make_outside(const CoarseGrammar& grammar, double margin, std::size_t most, const Limits& limits,
@@ -52,9 +53,9 @@ class CoarseChart {
   std::size_t words_ = 0, states_ = 0, stride_ = 0;
   std::vector<SpanLengths> lengths_;  // by state
   std::vector<float> inside_;
-  // Rows of scores for ChildRows: of spans by end, state and begin, and of those that begin at one word by state and
-  // end. Each is of inside scores, and of what they reach by unary steps.
-  std::vector<float> inside_by_end_, reached_by_end_, inside_at_, reached_at_;
+  // The rows of ReachedRows: of spans by end, state and begin, and of those that begin at one word by state and end.
+  // Beside the latter their inside scores.
+  std::vector<float> reached_by_end_, reached_at_, inside_at_;
   std::vector<std::size_t> first_by_end_;
   std::vector<float> outside_;  // as in OutsideCells
   std::vector<std::size_t> first_cell_;

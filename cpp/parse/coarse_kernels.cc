@@ -109,9 +109,9 @@ struct ChosenLanes {
 
 // The children of a rule that meet at `at`.
 [[gnu::always_inline]] inline void pass_down_at(const CoarseGrammar::Children& rule, const OutsideNode& node,
-                                                const ChildRows& rows, const OutsideCells& cells, std::size_t at) {
-  const float left = rows.left[rule.left * rows.left_width + at];
-  const float right = rows.right[rule.right * rows.right_width + at];
+                                                const InsideChart& inside, const OutsideCells& cells, std::size_t at) {
+  const float left = inside.row(rule.left, at - node.begin)[node.begin];
+  const float right = inside.row(rule.right, node.end - at)[at];
   const std::size_t left_cell = cells.cell(node.begin, at), right_cell = cells.cell(at, node.end);
   raise(cells.scores[left_cell * cells.width + rule.left], right + node.score + rule.score);
   raise(cells.scores[right_cell * cells.width + rule.right], left + node.score + rule.score);
@@ -127,10 +127,12 @@ template <unsigned kWidth>
   return false;
 }
 
-// Few derivations are good enough, so scores of a register are compared at once, and these alone are passed on.
+// Few derivations are good enough, so scores of a register are compared at once, and these alone are passed on. To skip
+// the others is safe: the sum of the node's score, the rule's and what both children reach bounds every derivation that
+// passes through either child, also through a unary step below it.
 template <unsigned kWidth>
 [[gnu::always_inline]] inline void pass_down(const CoarseGrammar::Rules& rules, const OutsideNode& node,
-                                             const ChildRows& inside, const ChildRows& reached,
+                                             const InsideChart& inside, const ReachedRows& reached,
                                              const OutsideCells& cells) {
   using Lanes = typename LanesOf<kWidth>::Type;
   const CoarseGrammar::Children* rule = rules.first;
@@ -165,11 +167,13 @@ template <unsigned kWidth>
       lanes<kWidth>(out + (grammar.states() + kind) * width + at) = Lanes{} + kNever;
   for (std::uint32_t head = 0; head < grammar.states(); ++head) {
     for (std::size_t at = 0; at < count; at += kWidth) {
-      Lanes best = lanes<kWidth>(rows + head * width + at);
+      const Lanes own = lanes<kWidth>(rows + head * width + at);
+      Lanes best = own;
       for (const CoarseGrammar::Step& step : grammar.steps_down(head)) {
         const Lanes sum = lanes<kWidth>(rows + step.state * width + at) + step.score;
         raise(best, sum);
       }
+      best = own > kNever ? best : own;  // a state without a score passes nothing on
       lanes<kWidth>(out + head * width + at) = best;
       raise(lanes<kWidth>(out + (grammar.states() + grammar.kind(head)) * width + at), best);
     }
@@ -192,24 +196,24 @@ TREEGLOT_WIDTH_16 void inside_16(const CoarseGrammar& grammar, const InsideChart
 void reach_4(const CoarseGrammar& grammar, const float* rows, std::size_t width, std::size_t count, float* out) {
   reach<4>(grammar, rows, width, count, out);
 }
-void outside_4(const CoarseGrammar::Rules& rules, const OutsideNode& node, const ChildRows& inside,
-               const ChildRows& reached, const OutsideCells& cells) {
+void outside_4(const CoarseGrammar::Rules& rules, const OutsideNode& node, const InsideChart& inside,
+               const ReachedRows& reached, const OutsideCells& cells) {
   pass_down<4>(rules, node, inside, reached, cells);
 }
 TREEGLOT_WIDTH_8 void reach_8(const CoarseGrammar& grammar, const float* rows, std::size_t width, std::size_t count,
                               float* out) {
   reach<8>(grammar, rows, width, count, out);
 }
-TREEGLOT_WIDTH_8 void outside_8(const CoarseGrammar::Rules& rules, const OutsideNode& node, const ChildRows& inside,
-                                const ChildRows& reached, const OutsideCells& cells) {
+TREEGLOT_WIDTH_8 void outside_8(const CoarseGrammar::Rules& rules, const OutsideNode& node, const InsideChart& inside,
+                                const ReachedRows& reached, const OutsideCells& cells) {
   pass_down<8>(rules, node, inside, reached, cells);
 }
 TREEGLOT_WIDTH_16 void reach_16(const CoarseGrammar& grammar, const float* rows, std::size_t width, std::size_t count,
                                 float* out) {
   reach<16>(grammar, rows, width, count, out);
 }
-TREEGLOT_WIDTH_16 void outside_16(const CoarseGrammar::Rules& rules, const OutsideNode& node, const ChildRows& inside,
-                                  const ChildRows& reached, const OutsideCells& cells) {
+TREEGLOT_WIDTH_16 void outside_16(const CoarseGrammar::Rules& rules, const OutsideNode& node, const InsideChart& inside,
+                                  const ReachedRows& reached, const OutsideCells& cells) {
   pass_down<16>(rules, node, inside, reached, cells);
 }
 

@@ -26,11 +26,10 @@ struct OutsideNode {
   float score;
   float least;  // worse derivations pass nothing on
 };
-// Scores over the place where a rule's children meet, in a row for each state. Those of left children begin where the
-// node begins, and those of right children end where it ends. Rows hold −∞ where a child does not exist, and right ones
-// also from the node's end on. After the states' rows come those of the best of each kind, if they are
-// scores that are reached.
-struct ChildRows {
+// What is reached over the place where a rule's children meet, in a row for each state. Rows of left children begin
+// where the node begins, and those of right children end where it ends. They hold −∞ where a child does not exist, and
+// right ones also from the node's end on. After the states' rows come those of the best of each kind.
+struct ReachedRows {
   const float* left;
   std::size_t left_width;
   const float* right;
@@ -50,13 +49,13 @@ struct CoarseKernels {
   // those of shorter spans, and `scratch` has room for 2 · kLanes floats for each state.
   void (*inside)(const CoarseGrammar& grammar, const InsideChart& chart, std::size_t length,
                  std::span<const SpanLengths> lengths, float* scratch);
-  // Makes `count` scores in a row for each state: the best of its own and of those that its unary chains lead to. Of
-  // both, rows are `width` long; numbers past `count` are any.
+  // Makes `count` scores in a row for each state: the best of its own and of those that its unary chains lead to, or
+  // −∞ where its own is. Of both, rows are `width` long; numbers past `count` are any.
   void (*reach)(const CoarseGrammar& grammar, const float* rows, std::size_t width, std::size_t count, float* out);
-  // Raises the outside scores of the children of a node by all its rules. `inside` are scores of children, and
-  // `reached` are what they reach.
-  void (*outside)(const CoarseGrammar::Rules& rules, const OutsideNode& node, const ChildRows& inside,
-                  const ChildRows& reached, const OutsideCells& cells);
+  // Raises the outside scores of the children of a node by all its rules. `reached` is what their scores in `inside`
+  // reach.
+  void (*outside)(const CoarseGrammar::Rules& rules, const OutsideNode& node, const InsideChart& inside,
+                  const ReachedRows& reached, const OutsideCells& cells);
 };
 // For registers of so many floats, which the processor must have.
 const CoarseKernels& coarse_kernels(unsigned width);

@@ -19,7 +19,7 @@ constexpr double kExact = -1.0;
 
 double exact_log(double posterior) { return std::log(std::min(1.0, posterior)); }
 
-// No smaller than the logarithm, by 0.06 at most: between powers of 2 it is linear.
+// No smaller than the logarithm of a normal number up to 1, by 0.06 at most: between powers of 2 it is linear.
 double log_bound(double posterior) {
   constexpr double kAbove = 0.0861;  // log2(1 + x) - x is no greater
   constexpr double kUnit = 0x1p-52, kBias = 1023.0;
@@ -40,7 +40,7 @@ std::vector<std::uint8_t> MaxRule::count_edges(const FineChart& chart, std::uint
   first_edge_.assign(chart_nodes_ + above + 1, 0);
   for (const ChartEdge& edge : chart.edges()) {
     if (edge.is_stay()) {
-      stays_[edge.head] = exact_log(edge.posterior);
+      if (above > 0) stays_[edge.head] = exact_log(edge.posterior);  // else no edge is one
     } else if (edge.is_unary()) {
       is_double[edge.head] = above > 0;
       ++first_edge_[edge.head + above + 1];

@@ -185,6 +185,7 @@ double ParsePacking::edge_best(const Edge& edge) const {
 
 // Where a place has too many nodes, the worse ones become one with all their states: no parse is lost by that.
 void ParsePacking::limit(std::vector<Node>& nodes) {
+  if (nodes.size() < 2) return;
   std::stable_sort(nodes.begin(), nodes.end(), [](const Node& a, const Node& b) { return a.best > b.best; });
   if (nodes.size() <= kMostNodes) return;
   Node& last = nodes[kMostNodes - 1];
@@ -275,6 +276,7 @@ void ParsePacking::unite_bindings(std::vector<Node>& nodes) {
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     for (Edge& edge : nodes[n].edges) ways.push_back({n, &edge});
   }
+  if (ways.size() < 2) return;
   std::stable_sort(ways.begin(), ways.end(), [](const Way& a, const Way& b) {
     return a.edge->tails != b.edge->tails ? a.edge->tails < b.edge->tails : a.edge->score > b.edge->score;
   });

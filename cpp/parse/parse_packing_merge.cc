@@ -48,19 +48,23 @@ void ParsePacking::merge_alike() {
   struct Use {
     std::uint32_t head, edge, position;
   };
-  std::vector<std::vector<Use>> uses(nodes_.size());
-  std::map<std::uint32_t, std::uint32_t> of_place;  // how many
+  std::vector<std::uint32_t> of_place(graph_.size(), 0);  // how many
   std::vector<std::uint8_t> reached(nodes_.size(), 0);
   reached[top_] = 1;
   for (std::uint32_t n = top_ + 1; n-- > 0;) {
     if (!reached[n]) continue;
     ++of_place[nodes_[n].place];
+    for (const Edge& edge : nodes_[n].edges)
+      for (const std::uint32_t tail : edge.tails) reached[tail] = 1;
+  }
+  const auto is_alone = [&](std::uint32_t n) { return of_place[nodes_[n].place] == 1; };
+  std::vector<std::vector<Use>> uses(nodes_.size());
+  for (std::uint32_t n = top_ + 1; n-- > 0;) {
+    if (!reached[n]) continue;
     for (std::uint32_t e = 0; e < nodes_[n].edges.size(); ++e) {
       const std::vector<std::uint32_t>& tails = nodes_[n].edges[e].tails;
-      for (std::uint32_t t = 0; t < tails.size(); ++t) {
-        reached[tails[t]] = 1;
-        uses[tails[t]].push_back({n, e, t});
-      }
+      for (std::uint32_t t = 0; t < tails.size(); ++t)
+        if (!is_alone(tails[t])) uses[tails[t]].push_back({n, e, t});
     }
   }
   // What a node's uses look like: heads and the other tails as they are merged so far.
@@ -69,7 +73,7 @@ void ParsePacking::merge_alike() {
   std::iota(merged.begin(), merged.end(), 0u);
   std::map<std::pair<std::uint32_t, Look>, std::uint32_t> looks;
   for (std::uint32_t n = top_; n-- > 0;) {
-    if (!reached[n] || of_place[nodes_[n].place] == 1) continue;
+    if (!reached[n] || is_alone(n)) continue;
     Look look;
     for (const Use& use : uses[n]) {
       const Edge& edge = nodes_[use.head].edges[use.edge];
@@ -97,9 +101,11 @@ void ParsePacking::merge_alike() {
 void ParsePacking::merge_edges(Node& node, const std::vector<std::uint32_t>& merged) const {
   for (Edge& edge : node.edges)
     for (std::uint32_t& tail : edge.tails) tail = merged[tail];
-  std::stable_sort(node.edges.begin(), node.edges.end(), [](const Edge& a, const Edge& b) {
+  const auto before = [](const Edge& a, const Edge& b) {
     return a.tails != b.tails ? a.tails < b.tails : a.score > b.score;
-  });
+  };
+  if (!std::is_sorted(node.edges.begin(), node.edges.end(), before))
+    std::stable_sort(node.edges.begin(), node.edges.end(), before);
   node.edges.erase(std::unique(node.edges.begin(), node.edges.end(),
                                [](const Edge& a, const Edge& b) { return a.tails == b.tails; }),
                    node.edges.end());

@@ -2,11 +2,24 @@
 
 import math
 from collections import Counter
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from split_grammars import WORDS, Edge, Split, edges_of, grammars, is_pruned, posteriors, scored_trees
+from split_grammars import (
+    LABELS,
+    WORDS,
+    Edge,
+    Split,
+    edges_of,
+    grammars,
+    is_pruned,
+    levels,
+    posteriors,
+    read,
+    scored_trees,
+)
 
 from treeglot._core import SplitGrammar, SplitParser, register_width
 from treeglot.parse import ParsingOptions
@@ -15,6 +28,7 @@ from treeglot.syntax import ParseForest
 
 EVERYTHING = ParsingOptions(coarse=(math.inf,), prune=math.inf)
 sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4)
+WIDTHS = [width for width in (4, 8, 16) if width <= register_width()]
 short_sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3)
 Grammars = tuple[Split, Split, SplitGrammar]
 
@@ -138,6 +152,26 @@ def test_the_first_pass_keeps_states_by_their_best_derivations(
     assert kept_names <= through.keys()
 
 
+@given(st.data(), st.booleans(), st.integers(1, 34))
+@settings(max_examples=300, deadline=None)
+def test_the_first_pass_keeps_the_states_of_plain_maxima(data: st.DataObject, closed: bool, length: int) -> None:
+    labels = (*LABELS, "@Z") if closed else LABELS
+    coarse = data.draw(levels(dict.fromkeys(labels, 1), closed, cyclic=True, least=0.0))
+    words = data.draw(st.lists(st.sampled_from(WORDS), min_size=length, max_size=length))
+    through = coarse.best_through(words)
+    files = coarse.files(0, dict.fromkeys(labels, "[0]"))
+    parser = SplitParser(SplitGrammar.read([(files[0], files[1], files[2])]), 0)
+    top = through.get((0, length, ("ROOT", 0)), -math.inf)
+    for margin, width in product((0.0, 1.0, 4.0, math.inf), WIDTHS):
+        best, kept = parser.first_pass(words, margin, width=width)
+        assert best == top or math.isclose(best, top, abs_tol=1e-3)
+        names = {(i, j, (labels[state], 0)) for i, j, state in kept}
+        assert names <= through.keys()
+        for place, score in through.items():
+            if abs(top - score - margin) > 1e-3:
+                assert (place in names) == (top - score < margin)
+
+
 @given(grammars(), sentences, st.sampled_from([1.5, 8.0, math.inf]), st.integers(1, 12))
 @settings(max_examples=60, deadline=None)
 def test_of_more_states_than_the_first_pass_may_keep_the_best_stay(
@@ -177,14 +211,24 @@ def test_the_first_pass_is_the_same_with_registers_of_any_width(
 ) -> None:
     _, _, grammar = drawn
     parser = SplitParser(grammar, 0)
-    widths = [width for width in (4, 8, 16) if width <= register_width()]
-    first, *others = [parser.first_pass(words, margin, width=width) for width in widths]
+    first, *others = [parser.first_pass(words, margin, width=width) for width in WIDTHS]
     assert all(other == first for other in others)
-    narrow, *others = [parser.first_pass(words, margin, most=20, width=width) for width in widths]
+    narrow, *others = [parser.first_pass(words, margin, most=20, width=width) for width in WIDTHS]
     assert all(other == narrow for other in others)
     assert parser.first_pass(words, margin) == first
     with pytest.raises(ValueError, match="no such registers"):
         parser.first_pass(words, margin, width=2 * register_width())
+
+
+@given(st.one_of(grammars(cyclic=True), grammars(closed=True)), sentences, st.sampled_from([1, 2, 5]))
+@settings(max_examples=100, deadline=None)
+def test_loops_for_any_number_of_states_give_the_same_bits(drawn: Grammars, words: list[str], more: int) -> None:
+    coarse, fine, grammar = drawn
+    options = ParsingOptions(coarse=(8.0,), prune=5.0)
+    grammars_of_both = (grammar, read(coarse, fine.padded(more)))
+    small, large = (next(iter(GrammarParser(g, options).forests([words]))) for g in grammars_of_both)
+    assert (small.status, small.log_probability) == (large.status, large.log_probability)
+    assert small.value == large.value
 
 
 def tree_probabilities(forest: ParseForest) -> dict[frozenset[Edge], float]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from treeglot._core import SignatureKind, SplitGrammar, signatures
+from treeglot._core import SignatureKind, SplitGrammar, SplitParser, signatures
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.parse import Parser, ParsingOptions, load_parser
 from treeglot.parse.brackets import compare
@@ -56,6 +56,19 @@ def test_sums_over_chains_are_applied_once_over_a_span() -> None:
         ("(ROOT (S (B (A a)) (B (A a))))", 0.64),
         ("(ROOT (X (B (A a)) (B (A a))))", 0.04),
     ]
+
+
+def test_a_label_that_no_rule_builds_over_a_span_passes_nothing_on() -> None:
+    # X over Y and Y over Z stand without X over Z: over a span that only Z is built over, X is no parse.
+    states = "".join(f"{label}\t{i}\t1 [0]\n" for i, label in enumerate(("ROOT", "S", "X", "Y", "Z", "A")))
+    rules = "ROOT_0 -> ROOT_0 1.0\nROOT_0 -> S_0 0.5\nS_0 -> X_0 A_0 0.5\nS_0 -> Z_0 A_0 0.1\n"
+    rules += "X_0 -> Y_0 0.5\nY_0 -> Z_0 0.5\nZ_0 -> A_0 A_0 0.5\n"
+    _, kept = SplitParser(grammar(states, rules, "A a [0.5]\n"), 0).first_pass(["a"] * 3, math.inf)
+    assert (0, 2, 4) in kept
+    assert (0, 2, 3) not in kept
+    # If a rule builds X there, Y below it counts, however bad that rule is.
+    _, kept = SplitParser(grammar(states, rules + "X_0 -> A_0 A_0 1e-9\n", "A a [0.5]\n"), 0).first_pass(["a"] * 3, 1.0)
+    assert (0, 2, 3) in kept
 
 
 @pytest.mark.parametrize(
@@ -203,6 +216,19 @@ def test_threads_do_not_change_trees() -> None:
     one = [p.value for p in GrammarParser(grammar()).forests(sentences)]
     two = [p.value for p in GrammarParser(grammar(), ParsingOptions(threads=2)).forests(sentences)]
     assert one == two
+
+
+def test_the_first_pass_counts_its_tables_of_inside_and_outside_scores() -> None:
+    words = 300
+    limit = 4 * 2 * words * (words + 16) * 3 / 2**30  # three states
+    small = grammar(
+        "ROOT\t0\t1 [0]\nS\t1\t1 [0]\nA\t2\t1 [0]\n",
+        "ROOT_0 -> S_0 0.5\nS_0 -> S_0 A_0 0.5\nS_0 -> A_0 0.1\n",
+        "A a [0.5]\n",
+    )
+    parser = GrammarParser(small, ParsingOptions(memory_limit=limit))
+    found = parser.trees([["a"] * words, ["a"] * (words + 1)])
+    assert [parsed.status for parsed in found] == ["parsed", "too_large"]
 
 
 def test_of_too_many_states_the_best_stay_and_the_sentence_is_counted() -> None:
