@@ -128,8 +128,8 @@ template <unsigned kWidth>
 }
 
 // Few derivations are good enough, so scores of a register are compared at once, and these alone are passed on. To skip
-// the others is safe: the sum of the node's score, the rule's and what both children reach bounds every derivation that
-// passes through either child, also through a unary step below it.
+// the others is safe: the node's score, the rule's and what both children reach bound every derivation through either
+// child. They also bound those with a unary step below it.
 template <unsigned kWidth>
 [[gnu::always_inline]] inline void pass_down(const CoarseGrammar::Rules& rules, const OutsideNode& node,
                                              const InsideChart& inside, const ReachedRows& reached,

@@ -49,7 +49,7 @@ struct CoarseKernels {
   // those of shorter spans, and `scratch` has room for 2 · kLanes floats for each state.
   void (*inside)(const CoarseGrammar& grammar, const InsideChart& chart, std::size_t length,
                  std::span<const SpanLengths> lengths, float* scratch);
-  // Makes `count` scores in a row for each state: the best of its own and of those that its unary chains lead to, or
+  // Makes `count` scores in a row for each state: the best of its own and of those that its unary chains lead to. It is
   // −∞ where its own is. Of both, rows are `width` long; numbers past `count` are any.
   void (*reach)(const CoarseGrammar& grammar, const float* rows, std::size_t width, std::size_t count, float* out);
   // Raises the outside scores of the children of a node by all its rules. `reached` is what their scores in `inside`
