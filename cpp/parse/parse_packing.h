@@ -71,7 +71,9 @@ class ParsePacking {
   void limit(std::vector<Node>& nodes);
   std::span<const std::uint32_t> found(std::uint32_t place);
   void unite_below_root();
+  std::vector<std::uint8_t> reached_nodes() const;
   void merge_alike();
+  void move_edges(const std::vector<std::uint32_t>& merged);
   void merge_edges(Node& node, const std::vector<std::uint32_t>& merged) const;
   void prune(double margin);
   bool time_is_up() { return is_late_ = is_late_ || limits_.late(); }

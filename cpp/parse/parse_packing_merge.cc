@@ -42,21 +42,27 @@ void ParsePacking::unite_below_root() {
   nodes_.push_back(std::move(root));
 }
 
+// Of each node, whether it is below the top.
+std::vector<std::uint8_t> ParsePacking::reached_nodes() const {
+  std::vector<std::uint8_t> reached(nodes_.size(), 0);
+  reached[top_] = 1;
+  for (std::uint32_t n = top_ + 1; n-- > 0;) {
+    if (!reached[n]) continue;
+    for (const Edge& edge : nodes_[n].edges)
+      for (const std::uint32_t tail : edge.tails) reached[tail] = 1;
+  }
+  return reached;
+}
+
 // From the top down, nodes of one place with the same edges above them become the last of them. Their trees are
 // different ones, so each tree stays there once, and edges above them that were there for each are one.
 void ParsePacking::merge_alike() {
   struct Use {
     std::uint32_t head, edge, position;
   };
+  const std::vector<std::uint8_t> reached = reached_nodes();
   std::vector<std::uint32_t> of_place(graph_.size(), 0);  // how many
-  std::vector<std::uint8_t> reached(nodes_.size(), 0);
-  reached[top_] = 1;
-  for (std::uint32_t n = top_ + 1; n-- > 0;) {
-    if (!reached[n]) continue;
-    ++of_place[nodes_[n].place];
-    for (const Edge& edge : nodes_[n].edges)
-      for (const std::uint32_t tail : edge.tails) reached[tail] = 1;
-  }
+  for (std::uint32_t n = 0; n <= top_; ++n) of_place[nodes_[n].place] += reached[n];
   const auto is_alone = [&](std::uint32_t n) { return of_place[nodes_[n].place] == 1; };
   std::vector<std::vector<Use>> uses(nodes_.size());
   for (std::uint32_t n = top_ + 1; n-- > 0;) {
@@ -86,6 +92,11 @@ void ParsePacking::merge_alike() {
     look.erase(std::unique(look.begin(), look.end()), look.end());
     merged[n] = looks.try_emplace({nodes_[n].place, std::move(look)}, n).first->second;
   }
+  move_edges(merged);
+  for (Node& node : nodes_) merge_edges(node, merged);
+}
+
+void ParsePacking::move_edges(const std::vector<std::uint32_t>& merged) {
   for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
     if (merged[n] == n) continue;
     Node& into = nodes_[merged[n]];
@@ -94,7 +105,6 @@ void ParsePacking::merge_alike() {
     into.best = std::max(into.best, nodes_[n].best);
     into.is_cut |= nodes_[n].is_cut;
   }
-  for (Node& node : nodes_) merge_edges(node, merged);
 }
 
 // Tails become what they are merged into. Edges with the same tails become one; of more than may be, the best stay.

@@ -164,11 +164,11 @@ def test_the_first_pass_keeps_the_states_of_plain_maxima(data: st.DataObject, cl
     top = through.get((0, length, ("ROOT", 0)), -math.inf)
     for margin, width in product((0.0, 1.0, 4.0, math.inf), WIDTHS):
         best, kept = parser.first_pass(words, margin, width=width)
-        assert best == top or math.isclose(best, top, abs_tol=1e-3)
+        assert best == top or math.isclose(best, top, rel_tol=1e-5, abs_tol=1e-3)
         names = {(i, j, (labels[state], 0)) for i, j, state in kept}
         assert names <= through.keys()
         for place, score in through.items():
-            if abs(top - score - margin) > 1e-3:
+            if abs(top - score - margin) > 1e-3 - 1e-5 * score:  # sums of floats round, those of tiny probabilities more
                 assert (place in names) == (top - score < margin)
 
 
