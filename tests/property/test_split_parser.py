@@ -168,7 +168,8 @@ def test_the_first_pass_keeps_the_states_of_plain_maxima(data: st.DataObject, cl
         names = {(i, j, (labels[state], 0)) for i, j, state in kept}
         assert names <= through.keys()
         for place, score in through.items():
-            if abs(top - score - margin) > 1e-3 - 1e-5 * score:  # sums of floats round, those of tiny probabilities more
+            near = 1e-3 - 1e-5 * score  # sums of floats round, and those of small probabilities more
+            if abs(top - score - margin) > near:
                 assert (place in names) == (top - score < margin)
 
 
