@@ -249,9 +249,12 @@ def scored_trees(forest: ParseForest) -> dict[Tree, float]:
 
 
 def is_pruned(forest: ParseForest, trees: dict[Tree, float], margin: float) -> bool:
-    """Whether it has all good trees of `trees` and no tree beside them, and each edge of its graph is in a good one."""
+    """Whether it has all good trees of `trees` and no tree beside them, and each edge of its graph is in a good one.
+
+    A tree at the margin may be good or not, as its sum rounds.
+    """
     least = max(trees.values()) - margin - 1e-9
-    good = {tree for tree, score in trees.items() if score >= least}
+    good = {tree for tree, score in trees.items() if score >= least + 2e-9}
     used: set[int] = set()
     for tree in forest_derivations(forest.graph, forest.graph.goal):
         if math.fsum(float(forest.scores[e]) for e in tree) >= least:
