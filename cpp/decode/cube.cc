@@ -8,8 +8,6 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "base/clock.h"
@@ -28,6 +26,7 @@ Scorer::Scorer(std::vector<std::unique_ptr<StatefulFeature>> features, std::vect
     offsets_.push_back(state_bytes_);
     state_bytes_ += (feature->state_bytes() + kAlign - 1) / kAlign * kAlign;
     if (feature->looks_ahead()) ahead_.push_back(offsets_.size() - 1);
+    if (feature->prepares()) ++preparing_;
   }
 }
 
@@ -35,6 +34,30 @@ float Scorer::estimate(const Application& application) const {
   float sum = 0;
   for (const auto& feature : features_) sum = finite(double{sum} + feature->estimate(application, all_weights()));
   return sum;
+}
+
+float Scorer::prepare(const Application& application, Prepared& out) const {
+  const std::size_t begin = out.size(), offsets = preparing_ > 1 ? preparing_ : 0;
+  out.add_words(offsets);
+  std::size_t offset = begin;
+  float sum = 0;
+  for (const auto& feature : features_) {
+    if (offsets > 0 && feature->prepares()) out[offset++] = out.size() - begin;
+    sum = finite(double{sum} + feature->prepare(application, all_weights(), out));
+  }
+  if (out.size() == begin + offsets) out.cut(begin);
+  return sum;
+}
+
+void Scorer::apply_each(const Application& application, const std::byte* const* tails, std::byte* out,
+                        Sink& sink) const {
+  const std::uint64_t* const prepared = application.target.prepared;
+  Application own = application;
+  std::size_t part = 0;
+  for (std::size_t f = 0; f < features_.size(); ++f) {
+    if (features_[f]->prepares()) own.target.prepared = prepared + prepared[part++];
+    features_[f]->apply(own, tails, offsets_[f], out, sink);
+  }
 }
 
 Hypergraph graph_of(std::shared_ptr<const SearchForest> forest) {
@@ -51,30 +74,55 @@ struct Group {
   std::uint32_t size() const { return end - begin; }
 };
 
-// A point of a cube: an edge, one of its alternatives, one hypothesis for each tail.
-struct Candidate {
+// All that an edge may become: its alternatives and the hypotheses of its tails.
+struct Cube {
+  std::span<const Alternative> alternatives;
+  std::span<const NodeId> tails;
   EdgeId edge;
-  std::uint32_t first_position;  // of 1 + arity coordinates: the alternative, then a rank in each tail's group
-  std::uint32_t last_moved;      // the last coordinate that is not 0: see `push_successors`
+  std::uint8_t place;
+  double value;  // the score of what the input gives the edge
 };
 
+// A point of a cube. Its 1 + arity coordinates are the alternative, then a rank in each tail's group.
+struct Candidate {
+  std::uint32_t cube;        // of the node
+  std::uint32_t last_moved;  // the last coordinate that is not 0: see `replace_by_successors`
+};
+
+// Numbers in the order of the floats; 0 and −0 are the same.
+std::uint64_t ordered(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value + 0.0);
+  return bits ^ (bits >> 63 != 0 ? ~std::uint64_t{0} : std::uint64_t{1} << 63);
+}
+std::uint32_t ordered(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value + 0.0f);
+  return bits ^ (bits >> 31 != 0 ? ~std::uint32_t{0} : std::uint32_t{1} << 31);
+}
+
 // A candidate or a hypothesis and its priority, as one number: the greatest comes first. On equal priority the one made
-// first wins, for the same result always. Comparing floats first would be a jump that is hard to predict.
+// first wins, for the same result always. Comparing floats first would be a jump that is hard to predict. The queue
+// compares most. `Queued` has priorities in 32 bits: this is exact enough to choose what is popped next, and one
+// instruction compares two keys.
+class Queued {
+ public:
+  Queued(double priority, std::uint32_t number)
+      : key_(std::uint64_t{ordered(finite(priority))} << 32 | static_cast<std::uint32_t>(~number)) {}
+  std::uint32_t number() const { return ~static_cast<std::uint32_t>(key_); }
+  friend bool operator<(const Queued& a, const Queued& b) { return a.key_ < b.key_; }
+
+ private:
+  std::uint64_t key_;
+};
+
 class Ranked {
  public:
   Ranked(double priority, std::uint32_t number) : high_(ordered(priority)), low_(~number) {}
   std::uint32_t number() const { return ~low_; }
-  friend bool operator<(const Ranked& a, const Ranked& b) { return a.key() < b.key(); }
-
- private:
-  __extension__ using Key = unsigned __int128;
-  Key key() const { return static_cast<Key>(high_) << 32 | low_; }
-  // Numbers in the order of the floats; 0 and −0 are the same.
-  static std::uint64_t ordered(double value) {
-    const auto bits = std::bit_cast<std::uint64_t>(value + 0.0);
-    return bits ^ (bits >> 63 != 0 ? ~std::uint64_t{0} : std::uint64_t{1} << 63);
+  friend bool operator<(const Ranked& a, const Ranked& b) {
+    return a.high_ < b.high_ || (a.high_ == b.high_ && a.low_ < b.low_);
   }
 
+ private:
   std::uint64_t high_;
   std::uint32_t low_;
 };
@@ -86,27 +134,34 @@ struct Found {  // what came of a candidate
   double score;
 };
 
-// A hash of `size` bytes, a multiple of 8. Pairs of words do not wait for each other.
-std::uint64_t hash_words(const std::byte* bytes, std::size_t size) {
+// A hash of 8-byte words. Pairs of words do not wait for each other. They are copied, since features wrote them as
+// values of other types.
+std::uint64_t hash_words(const std::uint64_t* words, std::size_t size) {
   __extension__ using Wide = unsigned __int128;
+  std::uint64_t state = size;
   const auto word = [&](std::size_t at) {
     std::uint64_t value = 0;
-    if (at < size) std::memcpy(&value, bytes + at, sizeof value);
+    std::memcpy(&value, words + at, sizeof value);
     return value;
   };
-  std::uint64_t state = size;
-  for (std::size_t at = 0; at < size; at += 16) {
-    const Wide product =
-        static_cast<Wide>((word(at) + at) ^ 0xa0761d6478bd642fu) * (word(at + 8) ^ 0xe7037ed1a0b428dbu);
+  const auto add = [&](std::uint64_t a, std::uint64_t b, std::size_t at) {
+    const Wide product = static_cast<Wide>((a + at) ^ 0xa0761d6478bd642fu) * (b ^ 0xe7037ed1a0b428dbu);
     state ^= static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-  }
+  };
+  std::size_t at = 0;
+  for (; at + 2 <= size; at += 2) add(word(at), word(at + 1), at);
+  if (at < size) add(word(at), 0, at);
   return hash_number(state);
 }
 
 class CubeSearch {
  public:
   CubeSearch(const TranslationForest& forest, const Scorer& scorer, const SearchOptions& options)
-      : forest_(forest), scorer_(scorer), options_(options), groups_(forest.graph.nodes()) {}
+      : forest_(forest),
+        scorer_(scorer),
+        options_(options),
+        words_(scorer.state_bytes() / sizeof(std::uint64_t)),
+        groups_(forest.graph.nodes()) {}
 
   SearchForest run() {
     count_search(SearchCount::searches, 1);
@@ -121,33 +176,41 @@ class CubeSearch {
  private:
   void expand(NodeId node) {
     candidates_.clear();
-    coordinates_.clear();
     queue_.clear();
     found_.clear();
-    node_states_.clear();
     best_.clear();
     ahead_.clear();
     index_.clear();
-
-    for (EdgeId edge = forest_.graph.edges_begin(node); edge < forest_.graph.edges_end(node); ++edge) {
-      const auto tails = forest_.graph.tails(edge);
-      if (forest_.alternatives[edge].empty()) continue;
-      if (std::ranges::any_of(tails, [&](NodeId tail) { return groups_[tail].size() == 0; })) continue;
-      const auto first = static_cast<std::uint32_t>(coordinates_.size());
-      coordinates_.resize(coordinates_.size() + 1 + tails.size(), 0);
-      candidates_.push_back({edge, first, 0});
-      queue_.push_back({score(), static_cast<std::uint32_t>(candidates_.size() - 1)});
+    add_cubes(node);
+    for (std::uint32_t cube = 0; cube < cubes_.size(); ++cube) {
+      std::ranges::fill(add_candidate(cube, 0), 0);
+      queue_.push_back(score());
     }
     std::make_heap(queue_.begin(), queue_.end());
     check_that_all_fit(node);
     for (std::size_t pops = 0, limit = pop_limit(node); pops < limit && !queue_.empty(); ++pops) {
       if (pops % 64 == 0 && time_is_up()) break;
-      std::pop_heap(queue_.begin(), queue_.end());
-      const std::uint32_t candidate = queue_.back().number();
-      queue_.pop_back();
-      push_successors(candidate);
+      replace_by_successors(queue_.front().number());
     }
     keep(node);
+  }
+
+  void add_cubes(NodeId node) {
+    cubes_.clear();
+    stride_ = 1;
+    for (EdgeId edge = forest_.graph.edges_begin(node); edge < forest_.graph.edges_end(node); ++edge) {
+      const auto tails = forest_.graph.tails(edge);
+      if (forest_.alternatives[edge].empty()) continue;
+      if (std::ranges::any_of(tails, [&](NodeId tail) { return groups_[tail].size() == 0; })) continue;
+      cubes_.push_back({forest_.alternatives[edge], tails, edge, forest_.place[edge], value_of(edge)});
+      stride_ = std::max(stride_, 1 + tails.size());
+    }
+    tail_states_.resize(stride_);
+  }
+
+  double value_of(EdgeId edge) const {
+    if (forest_.edge_value.empty()) return 0;
+    return double{scorer_.weights()[forest_.edge_feature_of(edge)]} * forest_.edge_value[edge];
   }
 
   bool time_is_up() {
@@ -159,10 +222,9 @@ class CubeSearch {
   void check_that_all_fit(NodeId node) const {
     if (options_.pop_limit != 0 || deadline_ > 0) return;
     double points = 0;
-    for (const Ranked& queued : queue_) {
-      const EdgeId edge = candidates_[queued.number()].edge;
-      auto product = static_cast<double>(forest_.alternatives[edge].size());
-      for (const NodeId tail : forest_.graph.tails(edge)) product *= groups_[tail].size();
+    for (const Cube& cube : cubes_) {
+      auto product = static_cast<double>(cube.alternatives.size());
+      for (const NodeId tail : cube.tails) product *= groups_[tail].size();
       points += product;
     }
     if (points > kMostCandidates) {
@@ -198,70 +260,98 @@ class CubeSearch {
     return static_cast<std::size_t>(std::ceil(pops / static_cast<double>(rank + 1)));
   }
 
+  // Adds a candidate; returns its coordinates, which the caller sets.
+  std::span<std::uint32_t> add_candidate(std::uint32_t cube, std::uint32_t last_moved) {
+    const std::size_t first = candidates_.size() * stride_;
+    if (coordinates_.size() < first + stride_) coordinates_.resize((first + stride_) * 3 / 2);
+    candidates_.push_back({cube, last_moved});
+    return {coordinates_.data() + first, stride_};
+  }
+  const std::uint32_t* coordinates(std::size_t candidate) const { return coordinates_.data() + candidate * stride_; }
+
   // Each point of a cube has one predecessor: its last coordinate above 0 is one less. So no point is made twice, and
-  // no set of seen points is needed (Gesmundo and Henderson 2010).
-  void push_successors(std::uint32_t candidate) {
-    const Candidate from = candidates_[candidate];
-    const auto tails = forest_.graph.tails(from.edge);
-    for (std::uint32_t moved = from.last_moved; moved <= tails.size(); ++moved) {
-      const std::size_t size = moved == 0 ? forest_.alternatives[from.edge].size() : groups_[tails[moved - 1]].size();
-      if (coordinates_[from.first_position + moved] + 1 >= size) continue;
-      const auto first = static_cast<std::uint32_t>(coordinates_.size());
-      coordinates_.resize(first + 1 + tails.size());
-      std::copy_n(coordinates_.begin() + from.first_position, 1 + tails.size(), coordinates_.begin() + first);
-      ++coordinates_[first + moved];
-      candidates_.push_back({from.edge, first, moved});
-      queue_.push_back({score(), static_cast<std::uint32_t>(candidates_.size() - 1)});
-      std::push_heap(queue_.begin(), queue_.end());
+  // no set of seen points is needed (Gesmundo and Henderson 2010). The first successor takes the candidate's place at
+  // the front of the queue: it often stays near the front.
+  void replace_by_successors(std::uint32_t candidate) {
+    const auto [number, last_moved] = candidates_[candidate];
+    const Cube& cube = cubes_[number];
+    bool replaced = false;
+    for (std::uint32_t moved = last_moved; moved <= cube.tails.size(); ++moved) {
+      const std::size_t size = moved == 0 ? cube.alternatives.size() : groups_[cube.tails[moved - 1]].size();
+      if (coordinates(candidate)[moved] + 1 >= size) continue;
+      std::uint32_t* const to = add_candidate(number, moved).data();
+      const std::uint32_t* const from = coordinates(candidate);
+      for (std::size_t i = 0; i < stride_; ++i) to[i] = from[i];
+      ++to[moved];
+      const Queued successor = score();
+      if (replaced) {
+        queue_.push_back(successor);
+        std::push_heap(queue_.begin(), queue_.end());
+      } else {
+        replace_front(successor);
+        replaced = true;
+      }
     }
+    if (replaced) return;
+    const Queued last = queue_.back();
+    queue_.pop_back();
+    if (!queue_.empty()) replace_front(last);
+  }
+
+  void replace_front(const Queued by) {
+    Queued* const queue = queue_.data();
+    const std::size_t size = queue_.size();
+    std::size_t at = 0;
+    for (std::size_t child = 1; child < size; child = 2 * at + 1) {
+      if (child + 1 < size) child += queue[child] < queue[child + 1] ? 1 : 0;
+      if (!(by < queue[child])) break;
+      queue[at] = queue[child];
+      at = child;
+    }
+    queue[at] = by;
   }
 
   // Scores the newest candidate. What has been scored is kept even if its turn never comes: the work is done.
-  double score() {
-    const Candidate& c = candidates_.back();
-    const std::uint32_t* at = coordinates_.data() + c.first_position;
-    const Alternative& rule = forest_.alternatives[c.edge][at[0]];
-    const std::size_t bytes = scorer_.state_bytes();
+  Queued score() {
+    const auto candidate = static_cast<std::uint32_t>(candidates_.size() - 1);
+    const Cube& cube = cubes_[candidates_[candidate].cube];
+    const std::uint32_t* at = coordinates(candidate);
+    const Alternative& rule = cube.alternatives[at[0]];
     double sum = 0;
-    tail_states_.clear();
-    for (const NodeId tail : forest_.graph.tails(c.edge)) {
+    const std::byte** tail_state = tail_states_.data();
+    for (const NodeId tail : cube.tails) {
       const NodeId hypothesis = groups_[tail].begin + *++at;
       sum += out_.score[hypothesis];
-      tail_states_.push_back(states_.data() + hypothesis * bytes);
+      *tail_state++ = reinterpret_cast<const std::byte*>(states_.data() + hypothesis * words_);
     }
-    const std::size_t state_begin = node_states_.size();
-    node_states_.resize(state_begin + bytes);
+    const std::size_t first = best_.size() * words_;
+    if (node_states_.size() < first + words_) node_states_.resize((first + words_) * 3 / 2);
+    std::uint64_t* const state = node_states_.data() + first;
+    std::fill_n(state, words_, std::uint64_t{0});
     Sink sink(scorer_.all_weights());
-    scorer_.apply({rule.target, rule.rule, forest_.place[c.edge], c.edge}, tail_states_.data(),
-                  node_states_.data() + state_begin, sink);
-    if (!forest_.edge_value.empty()) sink.add(forest_.edge_feature_of(c.edge), forest_.edge_value[c.edge]);
-    const double step = static_cast<double>(rule.score) + sink.sum();
-    const auto candidate = static_cast<std::uint32_t>(candidates_.size() - 1);
-    const std::uint32_t hypothesis = recombine(state_begin, sum + step);
+    scorer_.apply({rule.target, rule.rule, cube.place, cube.edge}, tail_states_.data(),
+                  reinterpret_cast<std::byte*>(state), sink);
+    const double step = static_cast<double>(rule.score) + (sink.sum() + cube.value);
+    const auto next = static_cast<std::uint32_t>(best_.size());
+    const std::uint32_t hypothesis = recombine(state, next, sum + step);
     const Found found = {candidate, hypothesis, step, sum + step};
-    if (!options_.best_only || hypothesis == found_.size()) {
+    if (!options_.best_only || hypothesis == next) {
       found_.push_back(found);
     } else if (found.score > found_[hypothesis].score) {
       found_[hypothesis] = found;
     }
-    return sum + step + ahead_[hypothesis];
+    return {sum + step + ahead_[hypothesis], candidate};
   }
 
-  // The hypothesis with the state that was just written at the end of node_states_: an old one, or a new one.
-  std::uint32_t recombine(std::size_t state_begin, double score) {
-    const std::size_t bytes = scorer_.state_bytes();
-    const auto view = [&](std::size_t begin) {
-      return std::string_view(reinterpret_cast<const char*>(node_states_.data()) + begin, bytes);
-    };
-    const auto next = static_cast<std::uint32_t>(best_.size());
-    const std::uint32_t hypothesis =
-        index_.intern(hash_words(node_states_.data() + state_begin, bytes), next,
-                      [&](std::uint32_t known) { return view(known * bytes) == view(state_begin); });
+  // The hypothesis with the state that was just written behind the others: an old one, or a new one with number `next`.
+  std::uint32_t recombine(const std::uint64_t* state, std::uint32_t next, double score) {
+    const std::uint32_t hypothesis = index_.intern(hash_words(state, words_), next, [&](std::uint32_t known) {
+      return std::equal(state, state + words_, node_states_.data() + known * words_);
+    });
     if (hypothesis == next) {
       best_.push_back(score);
-      ahead_.push_back(scorer_.ahead(node_states_.data() + state_begin));
+      ahead_.push_back(scorer_.ahead(reinterpret_cast<const std::byte*>(state)));
     } else {
-      node_states_.resize(state_begin);
       best_[hypothesis] = std::max(best_[hypothesis], score);
     }
     return hypothesis;
@@ -274,19 +364,19 @@ class CubeSearch {
     order_.clear();
     for (std::uint32_t hypothesis = 0; hypothesis < best_.size(); ++hypothesis)
       order_.emplace_back(promise(hypothesis), hypothesis);
-    std::sort(order_.rbegin(), order_.rend());
+    std::sort(order_.begin(), order_.end(), [](const Ranked& a, const Ranked& b) { return b < a; });
     std::size_t kept = order_.size();
     if (options_.beam > 0) kept = std::min<std::size_t>(kept, options_.beam);
     if (options_.threshold > 0)
       while (kept > 1 && promise(order_[kept - 1].number()) < promise(order_[0].number()) - options_.threshold) --kept;
 
-    const std::size_t bytes = scorer_.state_bytes();
     const auto begin = static_cast<NodeId>(out_.score.size());
+    states_.resize(states_.size() + kept * words_);
+    std::uint64_t* to = states_.data() + begin * words_;
     for (std::uint32_t rank = 0; rank < kept; ++rank) {
       const std::uint32_t hypothesis = order_[rank].number();
       out_.score.push_back(best_[hypothesis]);
-      const auto state = node_states_.begin() + static_cast<std::ptrdiff_t>(hypothesis * bytes);
-      states_.insert(states_.end(), state, state + static_cast<std::ptrdiff_t>(bytes));
+      to = std::copy_n(node_states_.data() + hypothesis * words_, words_, to);
     }
     groups_[node] = {begin, begin + static_cast<NodeId>(kept)};
     count_search(SearchCount::candidates, candidates_.size());
@@ -320,34 +410,37 @@ class CubeSearch {
   }
 
   void add_edge(const Found& f) {
-    const Candidate& c = candidates_[f.candidate];
-    const std::uint32_t* at = coordinates_.data() + c.first_position;
-    out_.forest_edge.push_back(c.edge);
+    const Cube& cube = cubes_[candidates_[f.candidate].cube];
+    const std::uint32_t* at = coordinates(f.candidate);
+    out_.forest_edge.push_back(cube.edge);
     out_.alternative.push_back(at[0]);
     out_.step.push_back(f.step);
-    for (const NodeId tail : forest_.graph.tails(c.edge)) out_.tails.push_back(groups_[tail].begin + *++at);
+    for (const NodeId tail : cube.tails) out_.tails.push_back(groups_[tail].begin + *++at);
     out_.first_tail.push_back(static_cast<std::uint32_t>(out_.tails.size()));
   }
 
-  static constexpr std::uint32_t kMostCandidates = 1u << 25;  // of a node: they take some 2 GB
+  static constexpr std::uint32_t kMostCandidates = 1u << 25;  // of a node: they take some 2 GB, and their states more
 
   const TranslationForest& forest_;
   const Scorer& scorer_;
   const SearchOptions& options_;
+  const std::size_t words_;  // of a state, 8 bytes each
   double deadline_ = 0;
   SearchForest out_;
-  std::vector<Group> groups_;      // by node of the translation forest
-  std::vector<float> ranks_;       // by node of the translation forest
-  std::vector<std::byte> states_;  // by hypothesis
+  std::vector<Group> groups_;          // by node of the translation forest
+  std::vector<float> ranks_;           // by node of the translation forest
+  std::vector<std::uint64_t> states_;  // by hypothesis
 
   // Of the node at hand; kept for their memory.
+  std::vector<Cube> cubes_;
   std::vector<Candidate> candidates_;
-  std::vector<std::uint32_t> coordinates_;
-  std::vector<Ranked> queue_;
+  std::size_t stride_ = 1;                  // coordinates of a candidate: as many as any cube has
+  std::vector<std::uint32_t> coordinates_;  // by candidate, with room for more
+  std::vector<Queued> queue_;
   std::vector<Found> found_;
-  std::vector<std::byte> node_states_;
-  std::vector<double> best_, ahead_;  // by hypothesis
-  HashIndex index_;                   // of hypotheses by their states
+  std::vector<std::uint64_t> node_states_;  // by hypothesis, with room for more
+  std::vector<double> best_, ahead_;        // by hypothesis
+  HashIndex index_;                         // of hypotheses by their states
   std::vector<std::uint32_t> first_found_, next_, sorted_;
   std::vector<Ranked> order_;  // hypotheses, the most promising first
   std::vector<const std::byte*> tail_states_;

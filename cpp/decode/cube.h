@@ -39,9 +39,18 @@ class Scorer {
   FeatureWeights all_weights() const { return {weights_, dynamic_}; }
   // Applies every feature; `out` has state_bytes() bytes, zeroed by the caller.
   void apply(const Application& application, const std::byte* const* tails, std::byte* out, Sink& sink) const {
-    for (std::size_t f = 0; f < features_.size(); ++f) features_[f]->apply(application, tails, offsets_[f], out, sink);
+    if (preparing_ > 1 && application.target.prepared != nullptr) {
+      apply_each(application, tails, out, sink);
+    } else {
+      for (std::size_t f = 0; f < features_.size(); ++f)
+        features_[f]->apply(application, tails, offsets_[f], out, sink);
+    }
   }
   float estimate(const Application& application) const;
+  // Adds what the features compute of a target side once for all its uses, and returns the estimate. If several
+  // features prepare, the offsets of their parts from the beginning come first. Nothing is added if all parts are
+  // empty.
+  float prepare(const Application& application, Prepared& out) const;
   // Estimates the score of what still waits in a hypothesis's states.
   double ahead(const std::byte* states) const {
     double sum = 0;
@@ -50,8 +59,12 @@ class Scorer {
   }
 
  private:
+  // Gives each feature its own part of what was prepared.
+  void apply_each(const Application& application, const std::byte* const* tails, std::byte* out, Sink& sink) const;
+
   std::vector<std::unique_ptr<StatefulFeature>> features_;
   std::vector<std::size_t> offsets_;
+  std::size_t preparing_ = 0;       // features that prepare
   std::vector<std::size_t> ahead_;  // the features that look ahead
   std::vector<float> weights_;
   const DynamicWeights* dynamic_;

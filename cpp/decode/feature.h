@@ -37,7 +37,8 @@ class Sink {
  public:
   explicit Sink(FeatureWeights weights, std::vector<FeatureValue>* kept = nullptr) : weights_(weights), kept_(kept) {}
 
-  void add(FeatureId id, float value) {
+  // Inlined even in the bindings, which are compiled for size: the linker could keep their copy for the search.
+  [[gnu::always_inline]] void add(FeatureId id, float value) {
     sum_ += static_cast<double>(weights_[id]) * value;
     if (kept_ != nullptr) kept_->push_back({id, value});
   }
@@ -67,9 +68,35 @@ struct TargetSide {
   const Symbol* labels = nullptr;           // what the model notes of the rule, numbers of the table's labels
   std::uint32_t label_count = 0;
   const std::uint8_t* affiliations = nullptr;  // of its words (decode/affiliation.h); or nothing
+  const std::uint64_t* prepared = nullptr;     // what features computed of it in advance (Scorer::prepare); or nothing
 
   const std::int32_t* begin() const { return symbols; }
   const std::int32_t* end() const { return symbols + size; }
+};
+
+// What features compute of target sides once for all their uses, in words of 8 bytes.
+class Prepared {
+ public:
+  std::size_t size() const { return size_; }
+  void clear() { size_ = 0; }
+  void cut(std::size_t size) { size_ = size; }
+  // Room for a value of a plain type, until the next one is added. The caller sets it.
+  template <class T>
+  T* add() {
+    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= alignof(std::uint64_t) && sizeof(T) % 8 == 0);
+    return reinterpret_cast<T*>(add_words(sizeof(T) / 8));
+  }
+  std::uint64_t* add_words(std::size_t count) {
+    size_ += count;
+    if (words_.size() < size_) words_.resize(2 * size_);
+    return words_.data() + (size_ - count);
+  }
+  std::uint64_t& operator[](std::size_t word) { return words_[word]; }
+  std::span<const std::uint64_t> from(std::size_t word) const { return {words_.data() + word, size_ - word}; }
+
+ private:
+  std::vector<std::uint64_t> words_;  // with room for more
+  std::size_t size_ = 0;
 };
 
 // Where an edge stands in the sentence: the output of one that begins (ends) it has nothing on its left (right).
@@ -118,10 +145,19 @@ class StatefulFeature {
                      Sink& sink) const = 0;
   // Estimates the score of a rule before its tails are known. It only orders the search.
   virtual float estimate(const Application& application, const FeatureWeights& weights) const = 0;
+  // Whether the feature computes something of a target side once for all its uses. If so, prepare() adds it to `out`,
+  // and apply() then finds it at `prepared`. It may depend on the target side alone, and not on the sentence, the
+  // place, or the weights. Glue rules have nothing prepared, so apply() must also work without it. Prepare() returns
+  // the estimate.
+  virtual bool prepares() const { return false; }
+  virtual float prepare(const Application& application, const FeatureWeights& weights, Prepared& /*out*/) const {
+    return estimate(application, weights);
+  }
   // Estimates the score of what waits in a hypothesis's state, likewise. Called only for features that look ahead.
   virtual bool looks_ahead() const { return false; }
   virtual double ahead(const std::byte*, std::size_t /*offset*/, const FeatureWeights& /*weights*/) const { return 0; }
-  // The feature that replaces this one, with the same states, once its files are verified. May be null.
+  // The feature that replaces this one, once its files are verified. May be null. It has the same states, and prepares
+  // the same.
   virtual std::unique_ptr<StatefulFeature> settled() const { return nullptr; }
 };
 

@@ -75,6 +75,7 @@ class Glue {
   // the list that they end up in.
   Alternative make(LocalKind kind, std::vector<std::int32_t> target, std::vector<FeatureValue> features,
                    std::vector<std::int32_t> structure = {}, RuleId origin = kNoRule);
+  // The words between variables stay as they are, so what was prepared of them holds for retarget(), too.
   Alternative retarget(const Alternative& rule, std::vector<std::int32_t> target);
   std::span<const Alternative> keep(std::vector<Alternative> alternatives);
 

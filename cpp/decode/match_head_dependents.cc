@@ -417,6 +417,7 @@ class Sentence {
                                 {}, phrase.rule));
       made.back().estimate = phrase.estimate;
       made.back().target.affiliations = phrase.target.affiliations;
+      made.back().target.prepared = phrase.target.prepared;
     }
     find_gappy(span);
     if (made.empty() && gappy_.empty()) return;

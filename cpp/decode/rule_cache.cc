@@ -1,6 +1,7 @@
 #include "decode/rule_cache.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "decode/affiliation.h"
@@ -53,19 +54,18 @@ std::vector<std::int32_t> TargetWords::add(const RuleTable& table) {
 }
 
 std::span<const RuleCache::Group> RuleCache::at(RuleTable::Node node) {
-  const auto next = static_cast<std::uint32_t>(entries_.size());
-  const std::uint32_t entry =
-      index_.intern(hash_number(node), next, [&](std::uint32_t known) { return entries_[known].node == node; });
-  if (entry == next) {
-    count_search(SearchCount::misses, 1);
-    entries_.push_back(make(node));
-    held_ += entries_.back().alternatives.size();
-  }
-  return entries_[entry].groups;
+  const auto same = [&](std::uint32_t known) { return entries_[known].node == node; };
+  if (const std::uint32_t known = index_.find(hash_number(node), same); known != HashIndex::kNone)
+    return entries_[known].groups;
+  count_search(SearchCount::misses, 1);
+  const std::span<const Group> groups = make(node);  // enters nothing if it throws
+  entries_.push_back({node, groups});
+  index_.intern(hash_number(node), static_cast<std::uint32_t>(entries_.size() - 1), same);
+  return groups;
 }
 
 void RuleCache::trim() {
-  constexpr std::size_t kMost = 1'000'000;  // alternatives: some 60 MB
+  constexpr std::size_t kMost = 100'000'000;  // bytes
   for (RuleCache& part : parts_) part.trim();
   table_->used();
   if (held_ > kMost) forget();
@@ -74,6 +74,7 @@ void RuleCache::trim() {
 void RuleCache::forget() {
   entries_.clear();
   index_.clear();
+  memory_->release();
   held_ = 0;
 }
 
@@ -83,63 +84,70 @@ void RuleCache::use(std::shared_ptr<const RuleTable> table) {
   table_ = sentence_.get();
 }
 
-RuleCache::Entry RuleCache::make(RuleTable::Node node) const {
-  Entry entry{node, {}, {}, {}, {}};
+template <class T>
+std::span<T> RuleCache::room(std::size_t size) {
+  held_ += size * sizeof(T);
+  return {static_cast<T*>(memory_->allocate(size * sizeof(T), alignof(T))), size};
+}
+
+std::span<const RuleCache::Group> RuleCache::make(RuleTable::Node node) {
   const RuleList rules = table_->rules_of(node);
-  entry.alternatives.reserve(rules.size());
-  std::size_t symbols = 0, links = 0;
-  const bool copies = !words_.empty() || affiliates_;
-  for (std::size_t i = 0; copies && i < rules.size(); ++i) {
-    symbols += table_->target(rules[i]).size();
-    links += table_->alignment(rules[i]).size();
-  }
-  if (!words_.empty()) entry.targets.reserve(symbols);
-  if (affiliates_) entry.affiliations.reserve(symbols + 3 * rules.size() + 2 * links);
   const std::vector<Symbol> source =
       affiliates_ && !rules.empty() ? table_->rule(rules[0]).source : std::vector<Symbol>();
-  const auto weights = scorer_.weights();
-  struct Range {
-    Symbol lhs;
-    std::size_t begin, end;
-  };
-  std::vector<Range> ranges;
+  groups_.clear();
   for (std::size_t i = 0; i < rules.size();) {
     const Symbol lhs = table_->lhs(rules[i]);
-    const auto begin = static_cast<std::ptrdiff_t>(entry.alternatives.size());
+    made_.clear();
+    prepared_.clear();
+    order_.clear();
     for (; i < rules.size() && table_->lhs(rules[i]) == lhs; ++i) {
-      const RuleId rule = rules[i];
-      double score = 0;
-      visit_features(*table_, space_, rule, [&](FeatureId f, float value) { score += double{weights[f]} * value; });
-      TargetSide side = target_side(*table_, rule);
-      if (!words_.empty()) renumber(entry, side);
-      if (affiliates_) affiliate(entry, source, rule, side);
-      entry.alternatives.push_back({side, rule, finite(score), scorer_.estimate({side, rule, kInside})});
+      const std::size_t first = prepared_.size();
+      Alternative& rule = made_.emplace_back(score(rules[i], source));
+      rule.estimate = scorer_.prepare({rule.target, rule.rule, kInside}, prepared_);
+      order_.push_back(
+          {rule.priority(), static_cast<std::uint32_t>(made_.size() - 1), first, prepared_.size() - first});
     }
-    const auto first = entry.alternatives.begin() + begin;
-    std::ranges::stable_sort(first, entry.alternatives.end(),
-                             [](const Alternative& a, const Alternative& b) { return a.priority() > b.priority(); });
-    if (per_source_ > 0 && entry.alternatives.end() - first > per_source_)
-      entry.alternatives.resize(static_cast<std::size_t>(begin) + per_source_);
-    ranges.push_back({lhs, static_cast<std::size_t>(begin), entry.alternatives.size()});
+    std::ranges::sort(order_, [](const Place& a, const Place& b) {
+      return a.priority > b.priority || (a.priority == b.priority && a.number < b.number);
+    });
+    if (per_source_ > 0 && order_.size() > per_source_) order_.resize(per_source_);
+    const auto alternatives = room<Alternative>(order_.size());
+    for (std::size_t place = 0; place < order_.size(); ++place) {
+      const auto& [priority, number, first, words] = order_[place];
+      Alternative* const kept = std::construct_at(&alternatives[place], made_[number]);
+      if (words == 0) continue;
+      const auto prepared = room<std::uint64_t>(words);
+      std::copy_n(prepared_.from(first).begin(), words, prepared.begin());
+      kept->target.prepared = prepared.data();
+    }
+    groups_.push_back({lhs, alternatives});
   }
-  for (const Range& r : ranges)
-    entry.groups.push_back({r.lhs, std::span<const Alternative>(entry.alternatives).subspan(r.begin, r.end - r.begin)});
-  return entry;
+  const auto groups = room<Group>(groups_.size());
+  std::uninitialized_copy(groups_.begin(), groups_.end(), groups.begin());
+  return groups;
 }
 
-// The room for its symbols is reserved, so that none of them moves.
-void RuleCache::renumber(Entry& entry, TargetSide& side) const {
-  const std::size_t first = entry.targets.size();
-  for (const std::int32_t symbol : side)
-    entry.targets.push_back(symbol < 0 ? symbol : words_[static_cast<std::size_t>(symbol)]);
-  side.symbols = entry.targets.data() + first;
-}
-
-// Likewise.
-void RuleCache::affiliate(Entry& entry, std::span<const Symbol> source, RuleId rule, TargetSide& side) const {
-  const std::size_t first = entry.affiliations.size();
-  append_affiliations(*table_, source, rule, entry.affiliations);
-  side.affiliations = entry.affiliations.data() + first;
+// A rule of the table without its estimate. Target sides in the model's numbers and affiliations live until forget().
+Alternative RuleCache::score(RuleId rule, std::span<const Symbol> source) {
+  const auto weights = scorer_.weights();
+  double score = 0;
+  visit_features(*table_, space_, rule, [&](FeatureId f, float value) { score += double{weights[f]} * value; });
+  TargetSide side = target_side(*table_, rule);
+  if (!words_.empty()) {
+    const auto symbols = room<std::int32_t>(side.size);
+    std::ranges::transform(side, symbols.begin(), [&](std::int32_t symbol) {
+      return symbol < 0 ? symbol : words_[static_cast<std::size_t>(symbol)];
+    });
+    side.symbols = symbols.data();
+  }
+  if (affiliates_) {
+    affiliations_.clear();
+    append_affiliations(*table_, source, rule, affiliations_);
+    const auto affiliations = room<std::uint8_t>(affiliations_.size());
+    std::ranges::copy(affiliations_, affiliations.begin());
+    side.affiliations = affiliations.data();
+  }
+  return {side, rule, finite(score), 0};
 }
 
 }  // namespace treeglot

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <utility>
@@ -123,15 +123,14 @@ class RuleCache {
  private:
   struct Entry {
     RuleTable::Node node;
-    std::vector<Alternative> alternatives;
-    std::vector<Group> groups;
-    std::vector<std::int32_t> targets;       // target sides in the model's numbers, where these are not the table's
-    std::vector<std::uint8_t> affiliations;  // of the target sides
+    std::span<const Group> groups;
   };
-  Entry make(RuleTable::Node node) const;
-  void renumber(Entry& entry, TargetSide& side) const;
+  std::span<const Group> make(RuleTable::Node node);
+  Alternative score(RuleId rule, std::span<const Symbol> source);
   void forget();
-  void affiliate(Entry& entry, std::span<const Symbol> source, RuleId rule, TargetSide& side) const;
+  // Room for values that live until forget().
+  template <class T>
+  std::span<T> room(std::size_t size);
 
   const RuleTable* table_;
   std::shared_ptr<const RuleTable> sentence_;  // the same, if it is of one sentence alone
@@ -140,9 +139,24 @@ class RuleCache {
   const Scorer& scorer_;
   std::uint32_t per_source_;
   bool affiliates_;
-  std::deque<Entry> entries_;
+  std::vector<Entry> entries_;
   HashIndex index_;
-  std::size_t held_ = 0;  // alternatives
+  std::unique_ptr<std::pmr::monotonic_buffer_resource> memory_ =
+      std::make_unique<std::pmr::monotonic_buffer_resource>(1 << 16);
+  std::size_t held_ = 0;  // bytes of it
+
+  // Of the node at hand; kept for their memory.
+  struct Place {
+    float priority;
+    std::uint32_t number;
+    std::size_t first, words;  // of what is prepared
+  };
+  std::vector<Alternative> made_;
+  Prepared prepared_;
+  std::vector<Place> order_;  // best first
+  std::vector<Group> groups_;
+  std::vector<std::uint8_t> affiliations_;
+
   std::vector<RuleCache> parts_;
 };
 

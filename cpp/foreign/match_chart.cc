@@ -45,6 +45,10 @@ class MarkedFeature final : public StatefulFeature {
     // Nothing follows: all whole sentences are alike.
     if ((application.place & kEnds) != 0) std::fill_n(out + offset, state_bytes(), std::byte{0});
   }
+  bool prepares() const override { return inner_->prepares(); }
+  float prepare(const Application& application, const FeatureWeights& weights, Prepared& out) const override {
+    return inner_->prepare(unmarked(application), weights, out);
+  }
   float estimate(const Application& application, const FeatureWeights& weights) const override {
     return inner_->estimate(unmarked(application), weights);
   }
@@ -67,6 +71,7 @@ class MarkedFeature final : public StatefulFeature {
     }
     out.target.symbols = symbols_.data();
     out.target.size = static_cast<std::uint32_t>(symbols_.size());
+    out.target.prepared = given.target.prepared;
     return out;
   }
 

@@ -90,22 +90,32 @@ class NgramSearch {
   std::size_t vocabulary() const { return vocabulary_; }
   const State& begin_sentence() const { return begin_; }
 
-  // The score of `word` after `in`, and the state after it; `in` and `out` may not be the same.
+  // The score of `word` after `in`, and the state after it; `in` and `out` may be the same state.
   WordScore score(const State& in, WordId word, State& out) const {
-    assert(word < vocabulary_ && &in != &out);
+    assert(word < vocabulary_);
     const NgramValue unigram = this->unigram(word);
     WordScore result{unigram.log10(), 1, !unigram.extends_left()};
+    if (in.length == 0) {
+      const bool kept = order_ > 1 && NgramValue::extends_right(unigram.backoff);
+      out = State{};
+      if (kept) {
+        out.words[0] = word;
+        out.backoff[0] = unigram.backoff;
+        out.length = 1;
+      }
+      return result;
+    }
     FloatBits backoff[kContext];
     backoff[0] = unigram.backoff;
     unsigned use = order_ > 1 && NgramValue::extends_right(unigram.backoff) ? 1 : 0;
     follow(key_of(word), in.words.data(), in.length, 0, backoff + 1, use, result);
     // Loops of a fixed length, without jumps: how many words matter is hard to foretell.
-    out.length = use;
-    for (unsigned i = 0; i < kContext; ++i) {
-      out.words[i] = i < use ? (i == 0 ? word : in.words[i - 1]) : 0;
-      out.backoff[i].bits = i < use ? backoff[i].bits : 0;
-    }
     for (unsigned i = 0; i < kContext; ++i) result.log10 += i + 1 >= result.length ? float(in.backoff[i]) : 0.0f;
+    // From the last word on, since `in` may be `out`.
+    for (unsigned i = kContext; i-- > 1;) out.words[i] = i < use ? in.words[i - 1] : 0;
+    out.words[0] = use > 0 ? word : 0;
+    for (unsigned i = 0; i < kContext; ++i) out.backoff[i].bits = i < use ? backoff[i].bits : 0;
+    out.length = use;
     return result;
   }
 

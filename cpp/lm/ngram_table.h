@@ -110,9 +110,10 @@ class BucketTable {
 };
 
 // The whole search for a key. A table has look(bucket, key, value), which says whether the key is in one bucket. If it
-// is not, look may write anything to the value.
+// is not, look may write anything to the value. It is inlined even in the bindings, which are compiled for size: the
+// linker could keep their copy for the search.
 template <class Table>
-bool find(const Table& table, NgramKey key, NgramValue& value) {
+[[gnu::always_inline]] inline bool find(const Table& table, NgramKey key, NgramValue& value) {
   const std::size_t home = table.home(key);
   for (std::size_t at = home;;) {
     if (table.look(at, key, value)) return true;

@@ -31,11 +31,11 @@ class RuleScore {
   }
 
   void terminal(WordId word) {
-    const typename Search::State before = out_.right;
-    const WordScore word_score = search_.score(before, word, out_.right);
+    const unsigned before = out_.right.length;
+    const WordScore word_score = search_.score(out_.right, word, out_.right);
     take(word, word_score);
     // A state that was cut hides the text's beginning from all words to come.
-    if (out_.right.length != before.length + 1) left_done_ = true;
+    if (out_.right.length != before + 1) left_done_ = true;
   }
 
   void nonterminal(const Chart& in, double score = 0) {
@@ -68,8 +68,8 @@ class RuleScore {
 
  private:
   // The words of `in` that wait for their left context get it, each by extending the n-gram that it is with those
-  // before it.
-  void extend(const Chart& in) {
+  // before it. The search spends most of its time here, and a call would keep the score in memory.
+  [[gnu::always_inline]] void extend(const Chart& in) {
     FloatBits buffers[2][Search::kContext];
     const FloatBits* charges = out_.right.backoff.data();
     unsigned use = out_.right.length;

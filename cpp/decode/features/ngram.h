@@ -84,14 +84,24 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
     RuleScore<Search> rule(search_, out);
     float unknown = 0;
     if ((application.place & kBegins) != 0) rule.begin_sentence();
-    for (const std::int32_t symbol : application.target) {
-      if (symbol < 0) {
-        rule.nonterminal(tails[static_cast<std::size_t>(-1 - symbol)]);
+    const Run* run = reinterpret_cast<const Run*>(application.target.prepared);
+    for (const std::int32_t *at = application.target.begin(), *end = application.target.end(); at != end;) {
+      const Chart* piece = nullptr;
+      double score = 0;
+      if (*at < 0) {
+        piece = &tails[static_cast<std::size_t>(-1 - *at++)];
+      } else if (run != nullptr && is_run(at, end)) {
+        piece = &run->state;
+        score = run->log10;
+        unknown += static_cast<float>(run->unknown);
+        at += run++->words;
+      } else {
+        const WordId word = id(*at++);
+        if (word == Vocabulary::kUnknown) unknown += 1;
+        rule.terminal(word);
         continue;
       }
-      const WordId word = id(symbol);
-      if (word == Vocabulary::kUnknown) unknown += 1;
-      rule.terminal(word);
+      rule.nonterminal(*piece, score);
     }
     if ((application.place & kEnds) != 0) rule.terminal(model_->facts().end_sentence);
     sink.add(score_, static_cast<float>(rule.finish() * kLn10));
@@ -105,27 +115,60 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
     return double{weights[score_]} * search_.rest(text) * kLn10;
   }
 
-  // The runs of words between variables, each as if anything could stand before it.
   void expect(const Application& application, Sink& sink) const {
+    Run run;
+    expect_runs(application, [&] { return &run; }, sink);
+  }
+  bool prepares() const override { return true; }
+  float prepare(const Application& application, const FeatureWeights& weights, Prepared& out) const override {
+    Sink sink(weights);
+    expect_runs(application, [&] { return out.add<Run>(); }, sink);
+    return finite(sink.sum());
+  }
+
+ private:
+  // Several neighbouring words of a target side, as a piece of text that may get neighbours. Its inner n-grams are
+  // scored only once, and not for each candidate. A single word has none.
+  struct alignas(std::uint64_t) Run {
+    Chart state;
+    double log10;
+    std::uint32_t words;
+    std::uint32_t unknown;
+  };
+  static_assert(std::is_trivially_copyable_v<Run> && sizeof(Run) % sizeof(std::uint64_t) == 0);
+
+  // Whether the word at `at` begins a run. score() finds the same runs as expect_runs(), in the same order.
+  static bool is_run(const std::int32_t* at, const std::int32_t* end) { return at + 1 != end && at[1] >= 0; }
+
+  // Scores the words between variables as if anything could stand before them. Each run is written to new_run().
+  template <class NewRun>
+  void expect_runs(const Application& application, const NewRun& new_run, Sink& sink) const {
     double sum = 0;
     float unknown = 0;
-    Chart state;
+    Run single;
     for (const std::int32_t *at = application.target.begin(), *end = application.target.end(); at != end;) {
-      RuleScore<Search> run(search_, state);
+      if (*at < 0) {
+        ++at;
+        continue;
+      }
+      Run& run = is_run(at, end) ? *new_run() : single;
+      run.words = run.unknown = 0;
+      RuleScore<Search> score(search_, run.state);
       for (; at != end && *at >= 0; ++at) {
         const WordId word = id(*at);
-        if (word == Vocabulary::kUnknown) unknown += 1;
-        run.terminal(word);
+        if (word == Vocabulary::kUnknown) ++run.unknown;
+        score.terminal(word);
+        ++run.words;
       }
-      sum += run.finish();
-      sum += search_.rest(state);
-      if (at != end) ++at;
+      run.log10 = score.finish();
+      sum += run.log10;
+      sum += search_.rest(run.state);
+      unknown += static_cast<float>(run.unknown);
     }
     sink.add(score_, static_cast<float>(sum * kLn10));
     if (unknown > 0 && unknown_ != score_) sink.add(unknown_, unknown);
   }
 
- private:
   WordId id(std::int32_t symbol) const {
     return symbol < first_ ? (*ids_)[static_cast<std::size_t>(symbol)]
                            : local_[static_cast<std::size_t>(symbol - first_)];
