@@ -1,5 +1,6 @@
 """Models written for other decoders, and read back: the same best scores."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -130,6 +131,20 @@ def test_a_bar_in_words_is_escaped_for_moses(folder: Path, tmp_path: Path, capsy
     assert wanted.text == "the | c|||d"
     assert text == "the &#124; c&#124;&#124;&#124;d"
     assert score == pytest.approx(wanted.score, abs=1e-5)
+
+
+def test_moses_sorts_the_rules_of_a_source_side_and_leaves_none_out(folder: Path, tmp_path: Path) -> None:
+    builder = _core.RuleTableBuilder(["p"])
+    x, word = builder.label("X"), builder.source_word("das")
+    for number in range(300):
+        builder.add(x, [word], [builder.target_word(f"word{number}")], [-0.01 * number], [], [], [])
+    builder.finish().write(str(folder / "rules.table"))
+    model = load_model(folder)
+    every = model.with_search(replace(model.file.search, per_source=0))
+    assert export(every, tmp_path / "out", "moses").rules == 300
+    limits = [int(limit) for limit in re.findall(r"table-limit=(\d+)", (tmp_path / "out/moses.ini").read_text())]
+    assert len(limits) == 2
+    assert min(limits) > 300  # with 0, Moses would not sort
 
 
 def test_words_that_would_be_one_are_refused(folder: Path, tmp_path: Path) -> None:
