@@ -4,13 +4,14 @@ python bench/parses_together.py --data DATA/zh-en --work DIR [--systems c2s,c2d,
     chn_grammar:eng_grammar chn_grammar,zh-self-1:eng_grammar chn_grammar,zh-self-1:eng_grammar,ptb-1
 
 Each argument is SOURCE:TARGET or SOURCE:TARGET:PRUNE. Each side has a grammar, or several with commas between them, as
-in `treeglot parse --also`. PRUNE is the margin of the source's forests, of single grammars and of several together. So
-it changes which trees several grammars can build. The source side of all parts is parsed, and the target side of
-training. Nothing else differs, so each system is compared with its own models of the first argument's parses. A system
-without target parses has no second row for parses that differ on the target side alone.
+in `treeglot parse --also`. PRUNE is the margin of the source's forests. Several grammars first prune their own forests
+with it, so it also changes their best trees. The source side of all parts is parsed, and the target side of training.
+Each system is compared with its own models of the first argument's parses. A system without target parses has no second
+row for parses that differ on the target side alone.
 
-All share the text, links, language model, options and tuner of recipes/zh-en.toml. A run that was ended goes on where
-it was.
+All share the text, aligner, language model, options and tuner of recipes/zh-en.toml. As there, the links of models of
+forests respect the constituents of their parses. A run that was ended goes on where it was. The files of --work are
+named by the grammars' own folders, so give other grammars of the same name another --work.
 """
 
 from __future__ import annotations
@@ -91,6 +92,8 @@ def main() -> int:
     systems = given.systems.split(",")
     if unknown := set(systems) - set(SYSTEMS):
         parser.error(f"unknown system {min(unknown)!r}; expected some of {', '.join(SYSTEMS)}")
+    if twice := same_name(given.parses):
+        parser.error(f"grammars of different folders are named {twice!r}; expected a name for each")
     outputs: dict[str, dict[Parses, list[list[str]]]] = {name: {} for name in systems}
     rules: dict[tuple[str, Parses], int] = {}
     for parses in given.parses:
@@ -120,6 +123,16 @@ def read_parses(text: str) -> Parses:
     if len(parts) not in (2, 3) or not all(parts):
         raise argparse.ArgumentTypeError(f"{text!r} is not SOURCE:TARGET or SOURCE:TARGET:PRUNE")
     return Parses(*parts, *[PRUNE][len(parts) - 2 :])
+
+
+def same_name(several: Sequence[Parses]) -> str | None:
+    """A name that grammars of different folders share, if there is one. Files are named by it."""
+    folders: dict[str, str] = {}
+    for parses in several:
+        for path in ",".join(parses[:2]).split(","):
+            if folders.setdefault(label(path), path) != path:
+                return label(path)
+    return None
 
 
 def shown(system: str, parses: Parses) -> Parses:
@@ -161,7 +174,7 @@ def joined(folder: Path, grammars: str) -> Path:
         return Path(grammars)
     path = folder / label(grammars)
     if not path.exists() and treeglot(["parser", "join", *several, "--out", str(path)]):
-        raise SystemExit(f"the grammars {grammars} do not fit together")
+        raise SystemExit(f"the grammars {grammars} were not joined")
     return path
 
 
@@ -194,22 +207,13 @@ def rows_of(
     rows: list[list[Any]] = []
     for parses, (bleu,) in zip(outputs, found.values(), strict=True):
         names = [label(grammars).replace("+", ", ") if grammars else None for grammars in parses[:2]]
-        row = [
-            f"`{system}`",
-            *names,
-            float(parses.prune),
-            rules[system, parses],
-            list(bleu.scores),
-            None,
-            None,
-            None,
-            None,
-        ]
+        against: list[Any] = [None, None, None]
         if bleu.against is not None:
             interval = bleu.against.interval
-            row[-3] = {"mean": bleu.against.difference, "low": interval.low, "high": interval.high}
-            row[-2:] = [bleu.adjusted_p, list(bleu.sign_tests)]
-        rows.append(row)
+            difference = {"mean": bleu.against.difference, "low": interval.low, "high": interval.high}
+            against = [difference, bleu.adjusted_p, list(bleu.sign_tests)]
+        number = rules[system, parses]
+        rows.append([f"`{system}`", *names, float(parses.prune), number, list(bleu.scores), None, *against])
     return rows
 
 

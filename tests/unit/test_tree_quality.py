@@ -60,6 +60,12 @@ def test_each_system_is_compared_with_its_own_first_parses() -> None:
     assert rows[1][-3]["mean"] > 0
 
 
+def test_grammars_of_one_name_are_found() -> None:
+    same_name, one, other = TOGETHER["same_name"], *map(TOGETHER["read_parses"], ("a/zh:b/en", "a/zh,c/self:b/en"))
+    assert same_name([one, other]) is None
+    assert same_name([one, TOGETHER["read_parses"]("a/zh:c/en")]) == "en"
+
+
 @pytest.mark.parametrize("text", ["zh", "zh:", ":en", "zh:en:1:2"])
 def test_parses_name_both_sides(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError):
