@@ -43,6 +43,7 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=0, help="train on so many pairs, the first ones; 0: on all")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--jobs", type=int, default=1, help="steps that run at once")
+    parser.add_argument("--memory", default="2G", help="approximate memory to use, which jobs share")
     parser.add_argument("--again", default="", help="systems, by commas, that are run once more and compared")
     add_option(parser)
     arguments = parser.parse_args()
@@ -69,6 +70,8 @@ def run(arguments: argparse.Namespace, work: Path, systems: str) -> int:
         str(arguments.threads),
         "--jobs",
         str(arguments.jobs),
+        "--memory",
+        arguments.memory,
         *(["--systems", systems] if systems else []),
     ]
     return treeglot(command)

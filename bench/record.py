@@ -61,7 +61,8 @@ def circumstances() -> dict[str, Any]:
     """The command, the commit, the machine, its load and the date."""
     script = Path(sys.argv[0]).resolve()
     program = script.relative_to(TOP) if script.is_relative_to(TOP) else script.name
-    arguments = [re.sub(r"(^|[=,])/(?:[^=,]*/)?", r"\1", word) for word in sys.argv[1:]]  # no paths of the machine
+    absolute = r"(^|[=,:])/(?!/)(?:[^=,:]*/)?"  # no paths of the machine; the slashes after http: stay
+    arguments = [re.sub(absolute, r"\1", word) for word in sys.argv[1:]]
     return {
         "command": f"python {shlex.join([str(program), *arguments])}",
         "commit": commit(),

@@ -11,6 +11,7 @@ import pytest
 from benches import BENCH, load_bench
 
 CLAIMS, RENDER, RECORD = map(load_bench, ("claims", "render", "record"))
+PATHS = ("/of/zh,/of/a/self:/of/en:14.5", "http://localhost:80/a")
 WHERE = {"command": "python x.py", "commit": "abc1234", "machine": "2 cores", "load": 1.5, "date": "2026-11-17"}
 
 
@@ -182,12 +183,12 @@ def test_odd_files_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_benchmark_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", [str(BENCH / "graph.py"), "--repeats", "7", "/somewhere/test.zh"])
+    monkeypatch.setattr(sys, "argv", [str(BENCH / "graph.py"), "--repeats", "7", "/somewhere/test.zh", *PATHS])
     column, record = RECORD["column"], RECORD["record"]
     record(tmp_path / "t.json", [column("pops"), column("ms", 1), column("gain", 1, signed=True)], [[50, 2.15, 1]])
     (tmp_path / "010-speed.md").write_text("## Is it fast?\n\n[table](t.json)\n")
     table = json.loads((tmp_path / "t.json").read_text())
-    assert table["command"] == "python bench/graph.py --repeats 7 test.zh"
+    assert table["command"] == "python bench/graph.py --repeats 7 test.zh zh,self:en:14.5 http://localhost:80/a"
     assert "| 50 | 2.1 | +1.0 |" in RENDER["render"](tmp_path)
     record(None, [], [])
 

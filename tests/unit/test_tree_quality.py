@@ -1,5 +1,6 @@
 """Benchmarks of the quality of trees: failures gain nothing, and other inputs have other files."""
 
+import argparse
 from argparse import Namespace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from benches import load_bench
 
 GOLD, QUALITY, RESTRICTED = map(load_bench, ("gold_spans", "parser_quality", "restricted_hiero"))
+TOGETHER = load_bench("parses_together")
 
 
 def test_a_failed_parse_leaves_no_gold_span_whole() -> None:
@@ -43,3 +45,28 @@ def test_words_without_heads_are_a_failure(size: int) -> None:
     words, tags = ["w"] * size, ["X"] * size
     assert QUALITY["has_heads"](dependency(words, other_heads("left", size, None), tags))
     assert not QUALITY["has_heads"](dependency(words, [dependency.NO_HEAD] * size, tags))
+
+
+def test_each_system_is_compared_with_its_own_first_parses() -> None:
+    one, several = (TOGETHER["read_parses"](text) for text in ("a/zh:b/en", "a/zh,c/self:b/en:14.5"))
+    assert TOGETHER["shown"]("c2d", one) == ("a/zh", "b/en", "10.0")
+    assert TOGETHER["shown"]("c2s", several) == ("a/zh,c/self", "", "14.5")
+    assert TOGETHER["shown"]("dep2str-aug", several) == ("a/zh,c/self", "", "14.5")
+    outputs = {one: [["a b c d x"], ["a b c d x"]], several: [["a b c d e"], ["a b c d e"]]}
+    rows = TOGETHER["rows_of"]("c2d", outputs, [["a b c d e"]], {("c2d", one): 7, ("c2d", several): 8})
+    assert [row[:5] for row in rows] == [["`c2d`", "zh", "en", 10.0, 7], ["`c2d`", "zh, self", "en", 14.5, 8]]
+    assert rows[0][-3:] == [None, None, None]
+    assert rows[1][5] == pytest.approx([100, 100])
+    assert rows[1][-3]["mean"] > 0
+
+
+def test_grammars_of_one_name_are_found() -> None:
+    same_name, one, other = TOGETHER["same_name"], *map(TOGETHER["read_parses"], ("a/zh:b/en", "a/zh,c/self:b/en"))
+    assert same_name([one, other]) is None
+    assert same_name([one, TOGETHER["read_parses"]("a/zh:c/en")]) == "en"
+
+
+@pytest.mark.parametrize("text", ["zh", "zh:", ":en", "zh:en:1:2"])
+def test_parses_name_both_sides(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError):
+        TOGETHER["read_parses"](text)
