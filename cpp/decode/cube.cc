@@ -14,6 +14,7 @@
 #include "base/hash_index.h"
 #include "base/symbols.h"
 #include "decode/search_counts.h"
+#include "decode/text_key.h"
 #include "graph/inside_outside.h"
 
 namespace treeglot {
@@ -27,6 +28,7 @@ Scorer::Scorer(std::vector<std::unique_ptr<StatefulFeature>> features, std::vect
     state_bytes_ += (feature->state_bytes() + kAlign - 1) / kAlign * kAlign;
     if (feature->looks_ahead()) ahead_.push_back(offsets_.size() - 1);
     if (feature->prepares()) ++preparing_;
+    of_text_ = (of_text_ || offsets_.size() == 1) && feature->is_of_text();
   }
 }
 
@@ -83,10 +85,19 @@ struct Cube {
   double value;  // the score of what the input gives the edge
 };
 
-// A point of a cube. Its 1 + arity coordinates are the alternative, then a rank in each tail's group.
-struct Candidate {
-  std::uint32_t cube;        // of the node
-  std::uint32_t last_moved;  // the last coordinate that is not 0: see `replace_by_successors`
+// A hypothesis as the search keeps it. The bytes of its state follow.
+struct Hypothesis {
+  double score;     // of its best derivation
+  double stateful;  // what stateful features contribute to it
+  TextKey text;     // of this derivation's output
+};
+constexpr std::size_t kHead = sizeof(Hypothesis) / sizeof(std::uint64_t);
+
+// An output of a node whose stateful score is known.
+struct KnownText {
+  std::uint64_t number;
+  double stateful;
+  std::uint32_t hypothesis;
 };
 
 // Numbers in the order of the floats; 0 and −0 are the same.
@@ -134,16 +145,24 @@ struct Found {  // what came of a candidate
   double score;
 };
 
-// A hash of 8-byte words. Pairs of words do not wait for each other. They are copied, since features wrote them as
-// values of other types.
+// Copied, since features write their states as values of other types.
+std::uint64_t word_at(const std::uint64_t* words, std::size_t at) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, words + at, sizeof value);
+  return value;
+}
+
+bool same_words(const std::uint64_t* a, const std::uint64_t* b, std::size_t size) {
+  std::uint64_t different = 0;  // without jumps: they are nearly always the same
+  for (std::size_t at = 0; at < size; ++at) different |= word_at(a, at) ^ word_at(b, at);
+  return different == 0;
+}
+
+// A hash of 8-byte words. Pairs of words do not wait for each other.
 std::uint64_t hash_words(const std::uint64_t* words, std::size_t size) {
   __extension__ using Wide = unsigned __int128;
   std::uint64_t state = size;
-  const auto word = [&](std::size_t at) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, words + at, sizeof value);
-    return value;
-  };
+  const auto word = [&](std::size_t at) { return word_at(words, at); };
   const auto add = [&](std::uint64_t a, std::uint64_t b, std::size_t at) {
     const Wide product = static_cast<Wide>((a + at) ^ 0xa0761d6478bd642fu) * (b ^ 0xe7037ed1a0b428dbu);
     state ^= static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
@@ -154,36 +173,52 @@ std::uint64_t hash_words(const std::uint64_t* words, std::size_t size) {
   return hash_number(state);
 }
 
-class CubeSearch {
- public:
-  CubeSearch(const TranslationForest& forest, const Scorer& scorer, const SearchOptions& options)
-      : forest_(forest),
-        scorer_(scorer),
-        options_(options),
-        words_(scorer.state_bytes() / sizeof(std::uint64_t)),
-        groups_(forest.graph.nodes()) {}
+}  // namespace
 
-  SearchForest run() {
+// One search. Its vectors keep their memory for the next one.
+class CubeSearch::Sentence {
+ public:
+  explicit Sentence(const Scorer& scorer)
+      : scorer_(scorer),
+        words_(scorer.state_bytes() / sizeof(std::uint64_t)),
+        record_(kHead + words_),
+        of_text_(scorer.is_of_text()) {}
+
+  SearchForest run(const TranslationForest& forest, const SearchOptions& options) {
+    forest_ = &forest;
+    options_ = options;
+    deadline_ = 0;
+    out_ = {};
+    groups_.assign(forest.graph.nodes(), {});
     count_search(SearchCount::searches, 1);
     if (options_.time_limit > 0) deadline_ = thread_seconds() + options_.time_limit;
     if (options_.pop_limit > 0) rank_nodes();
-    for (NodeId node = 0; node < forest_.graph.nodes(); ++node) expand(node);
-    if (forest_.graph.goal() != kNoNode && groups_[forest_.graph.goal()].size() > 0)
-      out_.goal = groups_[forest_.graph.goal()].begin;
+    for (NodeId node = 0; node < forest_->graph.nodes(); ++node) expand(node);
+    if (forest_->graph.goal() != kNoNode && groups_[forest_->graph.goal()].size() > 0)
+      out_.goal = groups_[forest_->graph.goal()].begin;
     return std::move(out_);
+  }
+
+  // What it holds between sentences; the other vectors are smaller than these.
+  std::size_t bytes() const {
+    return (kept_.capacity() + node_.capacity()) * sizeof(std::uint64_t) + points_.capacity() * sizeof(std::uint32_t) +
+           found_.capacity() * sizeof(Found) + index_.bytes() + text_index_.bytes();
   }
 
  private:
   void expand(NodeId node) {
-    candidates_.clear();
+    candidates_ = made_ = 0;
     queue_.clear();
     found_.clear();
-    best_.clear();
     ahead_.clear();
     index_.clear();
+    texts_.clear();
+    text_index_.clear();
     add_cubes(node);
     for (std::uint32_t cube = 0; cube < cubes_.size(); ++cube) {
-      std::ranges::fill(add_candidate(cube, 0), 0);
+      std::uint32_t* const point = add_candidate();
+      for (std::size_t at = 0; at < stride_; ++at) point[at] = 0;
+      point[kCube] = cube;
       queue_.push_back(score());
     }
     std::make_heap(queue_.begin(), queue_.end());
@@ -197,24 +232,26 @@ class CubeSearch {
 
   void add_cubes(NodeId node) {
     cubes_.clear();
-    stride_ = 1;
-    for (EdgeId edge = forest_.graph.edges_begin(node); edge < forest_.graph.edges_end(node); ++edge) {
-      const auto tails = forest_.graph.tails(edge);
-      if (forest_.alternatives[edge].empty()) continue;
+    stride_ = kRanks;
+    for (EdgeId edge = forest_->graph.edges_begin(node); edge < forest_->graph.edges_end(node); ++edge) {
+      const auto tails = forest_->graph.tails(edge);
+      if (forest_->alternatives[edge].empty()) continue;
       if (std::ranges::any_of(tails, [&](NodeId tail) { return groups_[tail].size() == 0; })) continue;
-      cubes_.push_back({forest_.alternatives[edge], tails, edge, forest_.place[edge], value_of(edge)});
-      stride_ = std::max(stride_, 1 + tails.size());
+      cubes_.push_back({forest_->alternatives[edge], tails, edge, forest_->place[edge], value_of(edge)});
+      stride_ = std::max(stride_, kRanks + tails.size());
     }
-    tail_states_.resize(stride_);
+    tail_states_.resize(stride_ - kRanks);
+    tails_.resize(stride_ - kRanks);
+    stride_ = (stride_ + kBlock - 1) / kBlock * kBlock;
   }
 
   double value_of(EdgeId edge) const {
-    if (forest_.edge_value.empty()) return 0;
-    return double{scorer_.weights()[forest_.edge_feature_of(edge)]} * forest_.edge_value[edge];
+    if (forest_->edge_value.empty()) return 0;
+    return double{scorer_.weights()[forest_->edge_feature_of(edge)]} * forest_->edge_value[edge];
   }
 
   bool time_is_up() {
-    if (deadline_ > 0 && !out_.late) out_.late = candidates_.size() > kMostCandidates || thread_seconds() > deadline_;
+    if (deadline_ > 0 && !out_.late) out_.late = candidates_ > kMostCandidates || thread_seconds() > deadline_;
     return out_.late;
   }
 
@@ -240,49 +277,48 @@ class CubeSearch {
   // Ranks the nodes by the best derivation that they are in, if every edge scored what its best rule is expected to.
   void rank_nodes() {
     std::vector<double> expected;
-    expected.reserve(forest_.graph.edges());
-    for (EdgeId edge = 0; edge < forest_.graph.edges(); ++edge) {
-      const auto alternatives = forest_.alternatives[edge];
+    expected.reserve(forest_->graph.edges());
+    for (EdgeId edge = 0; edge < forest_->graph.edges(); ++edge) {
+      const auto alternatives = forest_->alternatives[edge];
       double score = alternatives.empty() ? kMinusInfinity : alternatives.front().priority();
-      if (!forest_.edge_value.empty())
-        score += double{scorer_.weights()[forest_.edge_feature_of(edge)]} * finite(forest_.edge_value[edge]);
+      if (!forest_->edge_value.empty())
+        score += double{scorer_.weights()[forest_->edge_feature_of(edge)]} * finite(forest_->edge_value[edge]);
       expected.push_back(score);
     }
-    ranks_ = node_ranks(forest_.graph, expected);
+    ranks_ = node_ranks(forest_->graph, expected);
   }
 
   // The most promising node gets twice the pops, one in the middle 0.7 times, and the last one a quarter. Where a span
   // has several nodes that a matcher ranked, the second gets half of this, the third a third.
   std::size_t pop_limit(NodeId node) const {
     if (options_.pop_limit == 0) return std::numeric_limits<std::size_t>::max();
-    const std::size_t rank = node < forest_.rank.size() ? forest_.rank[node] : 0;
+    const std::size_t rank = node < forest_->rank.size() ? forest_->rank[node] : 0;
     const double pops = 2.0 * options_.pop_limit * std::exp(-2.0 * ranks_[node]);
     return static_cast<std::size_t>(std::ceil(pops / static_cast<double>(rank + 1)));
   }
 
-  // Adds a candidate; returns its coordinates, which the caller sets.
-  std::span<std::uint32_t> add_candidate(std::uint32_t cube, std::uint32_t last_moved) {
-    const std::size_t first = candidates_.size() * stride_;
-    if (coordinates_.size() < first + stride_) coordinates_.resize((first + stride_) * 3 / 2);
-    candidates_.push_back({cube, last_moved});
-    return {coordinates_.data() + first, stride_};
+  // Adds a candidate; returns its point, which the caller sets.
+  std::uint32_t* add_candidate() {
+    const std::size_t first = candidates_++ * stride_;
+    if (points_.size() < first + stride_) points_.resize((first + stride_) * 3 / 2);
+    return points_.data() + first;
   }
-  const std::uint32_t* coordinates(std::size_t candidate) const { return coordinates_.data() + candidate * stride_; }
+  const std::uint32_t* point(std::size_t candidate) const { return points_.data() + candidate * stride_; }
 
   // Each point of a cube has one predecessor: its last coordinate above 0 is one less. So no point is made twice, and
   // no set of seen points is needed (Gesmundo and Henderson 2010). The first successor takes the candidate's place at
   // the front of the queue: it often stays near the front.
   void replace_by_successors(std::uint32_t candidate) {
-    const auto [number, last_moved] = candidates_[candidate];
-    const Cube& cube = cubes_[number];
+    const Cube& cube = cubes_[point(candidate)[kCube]];
     bool replaced = false;
-    for (std::uint32_t moved = last_moved; moved <= cube.tails.size(); ++moved) {
+    for (std::uint32_t moved = point(candidate)[kLastMoved]; moved <= cube.tails.size(); ++moved) {
       const std::size_t size = moved == 0 ? cube.alternatives.size() : groups_[cube.tails[moved - 1]].size();
-      if (coordinates(candidate)[moved] + 1 >= size) continue;
-      std::uint32_t* const to = add_candidate(number, moved).data();
-      const std::uint32_t* const from = coordinates(candidate);
-      for (std::size_t i = 0; i < stride_; ++i) to[i] = from[i];
-      ++to[moved];
+      if (point(candidate)[kAlternative + moved] + 1 >= size) continue;
+      std::uint32_t* const to = add_candidate();
+      for (std::size_t at = 0; at < stride_; at += kBlock)
+        std::memcpy(to + at, point(candidate) + at, kBlock * sizeof *to);
+      to[kLastMoved] = moved;
+      ++to[kAlternative + moved];
       const Queued successor = score();
       if (replaced) {
         queue_.push_back(successor);
@@ -313,76 +349,119 @@ class CubeSearch {
 
   // Scores the newest candidate. What has been scored is kept even if its turn never comes: the work is done.
   Queued score() {
-    const auto candidate = static_cast<std::uint32_t>(candidates_.size() - 1);
-    const Cube& cube = cubes_[candidates_[candidate].cube];
-    const std::uint32_t* at = coordinates(candidate);
-    const Alternative& rule = cube.alternatives[at[0]];
-    double sum = 0;
-    const std::byte** tail_state = tail_states_.data();
-    for (const NodeId tail : cube.tails) {
-      const NodeId hypothesis = groups_[tail].begin + *++at;
-      sum += out_.score[hypothesis];
-      *tail_state++ = reinterpret_cast<const std::byte*>(states_.data() + hypothesis * words_);
+    const auto candidate = static_cast<std::uint32_t>(candidates_ - 1);
+    const std::uint32_t* const at = point(candidate);
+    const Cube& cube = cubes_[at[kCube]];
+    const Alternative& rule = cube.alternatives[at[kAlternative]];
+    double below = 0, stateful_below = 0;
+    for (std::size_t k = 0; k < cube.tails.size(); ++k) {
+      const std::uint64_t* const tail = kept(groups_[cube.tails[k]].begin + at[kRanks + k]);
+      tails_[k] = reinterpret_cast<const Hypothesis*>(tail);
+      tail_states_[k] = reinterpret_cast<const std::byte*>(tail + kHead);
+      below += tails_[k]->score;
+      stateful_below += tails_[k]->stateful;
     }
-    const std::size_t first = best_.size() * words_;
-    if (node_states_.size() < first + words_) node_states_.resize((first + words_) * 3 / 2);
-    std::uint64_t* const state = node_states_.data() + first;
-    std::fill_n(state, words_, std::uint64_t{0});
-    Sink sink(scorer_.all_weights());
-    scorer_.apply({rule.target, rule.rule, cube.place, cube.edge}, tail_states_.data(),
-                  reinterpret_cast<std::byte*>(state), sink);
-    const double step = static_cast<double>(rule.score) + (sink.sum() + cube.value);
-    const auto next = static_cast<std::uint32_t>(best_.size());
-    const std::uint32_t hypothesis = recombine(state, next, sum + step);
-    const Found found = {candidate, hypothesis, step, sum + step};
-    if (!options_.best_only || hypothesis == next) {
+    const Outcome outcome = of_text_ ? look_up(rule, cube, stateful_below) : apply(rule, cube);
+    const double step = static_cast<double>(rule.score) + cube.value + outcome.stateful, total = below + step;
+    const std::uint32_t hypothesis = outcome.hypothesis;
+    const bool is_new = hypothesis == made_;
+    Hypothesis& head = made(hypothesis);
+    if (is_new) {
+      ++made_;
+      ahead_.push_back(scorer_.ahead(reinterpret_cast<const std::byte*>(&head + 1)));
+    }
+    if (is_new || total > head.score)
+      std::construct_at(&head, Hypothesis{total, stateful_below + outcome.stateful, outcome.text});
+    const Found found = {candidate, hypothesis, step, total};
+    if (!options_.best_only || is_new) {
       found_.push_back(found);
     } else if (found.score > found_[hypothesis].score) {
       found_[hypothesis] = found;
     }
-    return {sum + step + ahead_[hypothesis], candidate};
+    return {total + ahead_[hypothesis], candidate};
   }
 
-  // The hypothesis with the state that was just written behind the others: an old one, or a new one with number `next`.
-  std::uint32_t recombine(const std::uint64_t* state, std::uint32_t next, double score) {
-    const std::uint32_t hypothesis = index_.intern(hash_words(state, words_), next, [&](std::uint32_t known) {
-      return std::equal(state, state + words_, node_states_.data() + known * words_);
+  // What the stateful features make of a candidate, whose tails are at hand.
+  struct Outcome {
+    double stateful;           // what they add to the scores of the tails
+    std::uint32_t hypothesis;  // the one with this state; made_: the next one, whose state was written
+    TextKey text;
+  };
+
+  Outcome apply(const Alternative& rule, const Cube& cube) {
+    const std::size_t first = made_ * record_;
+    if (node_.size() < first + record_) node_.resize((first + record_) * 3 / 2);
+    std::uint64_t* const state = node_.data() + first + kHead;
+    Sink sink(scorer_.all_weights());
+    scorer_.apply({rule.target, rule.rule, cube.place, cube.edge}, tail_states_.data(),
+                  reinterpret_cast<std::byte*>(state), sink);
+    const std::uint32_t hypothesis = index_.intern(hash_words(state, words_), made_, [&](std::uint32_t known) {
+      return same_words(state, node_.data() + known * record_ + kHead, words_);
     });
-    if (hypothesis == next) {
-      best_.push_back(score);
-      ahead_.push_back(scorer_.ahead(reinterpret_cast<const std::byte*>(state)));
-    } else {
-      best_[hypothesis] = std::max(best_[hypothesis], score);
-    }
-    return hypothesis;
+    return {sink.sum(), hypothesis, {}};
   }
 
-  double promise(std::uint32_t hypothesis) const { return best_[hypothesis] + ahead_[hypothesis]; }
+  // The same where features are of text. Many candidates of a node have the output of an earlier one. So they also have
+  // its state, and the same sum of stateful scores.
+  Outcome look_up(const Alternative& rule, const Cube& cube, double stateful_below) {
+    const TextKey text = text_of(rule.target, cube.place);
+    const auto next = static_cast<std::uint32_t>(texts_.size());
+    const std::uint32_t known =
+        text_index_.intern(text.number, next, [&](std::uint32_t other) { return texts_[other].number == text.number; });
+    if (known != next) return {texts_[known].stateful - stateful_below, texts_[known].hypothesis, text};
+    Outcome outcome = apply(rule, cube);
+    outcome.text = text;
+    texts_.push_back({text.number, stateful_below + outcome.stateful, outcome.hypothesis});
+    return outcome;
+  }
+
+  // The output of a rule with the tails at hand. Marks stand for the begin and the end of the sentence.
+  TextKey text_of(const TargetSide& target, std::uint8_t place) const {
+    TextKey text;
+    if ((place & kBegins) != 0) text.append(std::int64_t{-2});
+    for (const std::int32_t symbol : target) {
+      if (symbol < 0) {
+        text.append(tails_[static_cast<std::size_t>(-1 - symbol)]->text);
+      } else {
+        text.append(std::int64_t{symbol});
+      }
+    }
+    if ((place & kEnds) != 0) text.append(std::int64_t{-3});
+    return text;
+  }
+
+  Hypothesis& made(std::uint32_t hypothesis) {
+    return *reinterpret_cast<Hypothesis*>(node_.data() + hypothesis * record_);
+  }
+  const std::uint64_t* kept(NodeId hypothesis) const { return kept_.data() + hypothesis * record_; }
+
+  double promise(std::uint32_t hypothesis) { return made(hypothesis).score + ahead_[hypothesis]; }
 
   // Moves the node's hypotheses into the search forest: best first, those outside the beam dropped.
   void keep(NodeId node) {
     order_.clear();
-    for (std::uint32_t hypothesis = 0; hypothesis < best_.size(); ++hypothesis)
+    for (std::uint32_t hypothesis = 0; hypothesis < made_; ++hypothesis)
       order_.emplace_back(promise(hypothesis), hypothesis);
     std::sort(order_.begin(), order_.end(), [](const Ranked& a, const Ranked& b) { return b < a; });
-    std::size_t kept = order_.size();
-    if (options_.beam > 0) kept = std::min<std::size_t>(kept, options_.beam);
+    std::size_t size = order_.size();
+    if (options_.beam > 0) size = std::min<std::size_t>(size, options_.beam);
     if (options_.threshold > 0)
-      while (kept > 1 && promise(order_[kept - 1].number()) < promise(order_[0].number()) - options_.threshold) --kept;
+      while (size > 1 && promise(order_[size - 1].number()) < promise(order_[0].number()) - options_.threshold) --size;
 
     const auto begin = static_cast<NodeId>(out_.score.size());
-    states_.resize(states_.size() + kept * words_);
-    std::uint64_t* to = states_.data() + begin * words_;
-    for (std::uint32_t rank = 0; rank < kept; ++rank) {
+    if (kept_.size() < (begin + size) * record_) kept_.resize((begin + size) * record_ * 3 / 2);
+    std::uint64_t* to = kept_.data() + begin * record_;
+    for (std::uint32_t rank = 0; rank < size; ++rank) {
       const std::uint32_t hypothesis = order_[rank].number();
-      out_.score.push_back(best_[hypothesis]);
-      to = std::copy_n(node_states_.data() + hypothesis * words_, words_, to);
+      out_.score.push_back(made(hypothesis).score);
+      std::memcpy(to, &made(hypothesis), record_ * sizeof *to);
+      to += record_;
     }
-    groups_[node] = {begin, begin + static_cast<NodeId>(kept)};
-    count_search(SearchCount::candidates, candidates_.size());
-    count_search(SearchCount::states, kept);
+    groups_[node] = {begin, begin + static_cast<NodeId>(size)};
+    count_search(SearchCount::candidates, candidates_);
+    count_search(SearchCount::states, size);
     if (!options_.best_only) sort_found();
-    for (std::uint32_t rank = 0; rank < kept; ++rank) {
+    for (std::uint32_t rank = 0; rank < size; ++rank) {
       const std::uint32_t hypothesis = order_[rank].number();
       if (options_.best_only) {
         add_edge(found_[hypothesis]);
@@ -396,7 +475,7 @@ class CubeSearch {
 
   // Lists what was found by hypothesis, best first: sorted_[first_found_[h]] and so on.
   void sort_found() {
-    first_found_.assign(best_.size() + 1, 0);
+    first_found_.assign(made_ + 1, 0);
     for (const Found& f : found_) ++first_found_[f.hypothesis + 1];
     std::partial_sum(first_found_.begin(), first_found_.end(), first_found_.begin());
     next_.assign(first_found_.begin(), first_found_.end());
@@ -410,46 +489,64 @@ class CubeSearch {
   }
 
   void add_edge(const Found& f) {
-    const Cube& cube = cubes_[candidates_[f.candidate].cube];
-    const std::uint32_t* at = coordinates(f.candidate);
+    const std::uint32_t* const at = point(f.candidate);
+    const Cube& cube = cubes_[at[kCube]];
     out_.forest_edge.push_back(cube.edge);
-    out_.alternative.push_back(at[0]);
+    out_.alternative.push_back(at[kAlternative]);
     out_.step.push_back(f.step);
-    for (const NodeId tail : cube.tails) out_.tails.push_back(groups_[tail].begin + *++at);
+    for (std::size_t k = 0; k < cube.tails.size(); ++k)
+      out_.tails.push_back(groups_[cube.tails[k]].begin + at[kRanks + k]);
     out_.first_tail.push_back(static_cast<std::uint32_t>(out_.tails.size()));
   }
 
   static constexpr std::uint32_t kMostCandidates = 1u << 25;  // of a node: they take some 2 GB, and their states more
+  // A candidate is a point of a cube. Its numbers are the cube, the last coordinate that is not 0
+  // (`replace_by_successors`), and the coordinates: the alternative, then a rank in each tail's group.
+  static constexpr std::size_t kCube = 0, kLastMoved = 1, kAlternative = 2, kRanks = 3;
+  static constexpr std::size_t kBlock = 8;  // they are copied in blocks of this size
 
-  const TranslationForest& forest_;
   const Scorer& scorer_;
-  const SearchOptions& options_;
-  const std::size_t words_;  // of a state, 8 bytes each
+  const std::size_t words_;   // of a state, 8 bytes each
+  const std::size_t record_;  // of a hypothesis with its state
+  const bool of_text_;
+
+  // Of the sentence at hand.
+  const TranslationForest* forest_ = nullptr;
+  SearchOptions options_;
   double deadline_ = 0;
   SearchForest out_;
-  std::vector<Group> groups_;          // by node of the translation forest
-  std::vector<float> ranks_;           // by node of the translation forest
-  std::vector<std::uint64_t> states_;  // by hypothesis
+  std::vector<Group> groups_;        // by node of the translation forest
+  std::vector<float> ranks_;         // by node of the translation forest
+  std::vector<std::uint64_t> kept_;  // a record for each hypothesis, with room for more
 
   // Of the node at hand; kept for their memory.
   std::vector<Cube> cubes_;
-  std::vector<Candidate> candidates_;
-  std::size_t stride_ = 1;                  // coordinates of a candidate: as many as any cube has
-  std::vector<std::uint32_t> coordinates_;  // by candidate, with room for more
+  std::size_t candidates_ = 0;
+  std::size_t stride_ = 0;             // of candidates: as many coordinates as any cube has, in blocks
+  std::vector<std::uint32_t> points_;  // of candidates, with room for more
   std::vector<Queued> queue_;
   std::vector<Found> found_;
-  std::vector<std::uint64_t> node_states_;  // by hypothesis, with room for more
-  std::vector<double> best_, ahead_;        // by hypothesis
-  HashIndex index_;                         // of hypotheses by their states
+  std::uint32_t made_ = 0;           // hypotheses
+  std::vector<std::uint64_t> node_;  // their records, with room for more
+  std::vector<double> ahead_;        // by hypothesis
+  HashIndex index_;                  // of hypotheses by their states
+  std::vector<KnownText> texts_;     // where features are of text
+  HashIndex text_index_;
   std::vector<std::uint32_t> first_found_, next_, sorted_;
   std::vector<Ranked> order_;  // hypotheses, the most promising first
+  // Of the candidate at hand.
+  std::vector<const Hypothesis*> tails_;
   std::vector<const std::byte*> tail_states_;
 };
 
-}  // namespace
+CubeSearch::CubeSearch(const Scorer& scorer) : scorer_(scorer), sentence_(std::make_unique<Sentence>(scorer)) {}
+CubeSearch::~CubeSearch() = default;
 
-SearchForest search(const TranslationForest& forest, const Scorer& scorer, const SearchOptions& options) {
-  return CubeSearch(forest, scorer, options).run();
+SearchForest CubeSearch::run(const TranslationForest& forest, const SearchOptions& options) {
+  constexpr std::size_t kMostKept = 1u << 26;  // bytes
+  SearchForest found = sentence_->run(forest, options);
+  if (sentence_->bytes() > kMostKept) sentence_ = std::make_unique<Sentence>(scorer_);
+  return found;
 }
 
 }  // namespace treeglot

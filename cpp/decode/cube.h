@@ -35,9 +35,11 @@ class Scorer {
   }
 
   std::size_t state_bytes() const { return state_bytes_; }
+  // Whether there are features, and all of them are of text.
+  bool is_of_text() const { return of_text_; }
   std::span<const float> weights() const { return weights_; }
   FeatureWeights all_weights() const { return {weights_, dynamic_}; }
-  // Applies every feature; `out` has state_bytes() bytes, zeroed by the caller.
+  // Applies every feature; `out` has state_bytes() bytes.
   void apply(const Application& application, const std::byte* const* tails, std::byte* out, Sink& sink) const {
     if (preparing_ > 1 && application.target.prepared != nullptr) {
       apply_each(application, tails, out, sink);
@@ -69,6 +71,7 @@ class Scorer {
   std::vector<float> weights_;
   const DynamicWeights* dynamic_;
   std::size_t state_bytes_ = 0;
+  bool of_text_ = false;
 };
 
 // The search forest. Its nodes are hypotheses: a node of the translation forest with a state. For each node of the
@@ -91,6 +94,18 @@ struct SearchForest {
 // The hypergraph over a search forest's arrays, without copies.
 Hypergraph graph_of(std::shared_ptr<const SearchForest> forest);
 
-SearchForest search(const TranslationForest& forest, const Scorer& scorer, const SearchOptions& options);
+// Searches translation forests one after the other, and keeps its memory for the next. A thread has its own.
+class CubeSearch {
+ public:
+  explicit CubeSearch(const Scorer& scorer);  // which outlives the search
+  ~CubeSearch();
+
+  SearchForest run(const TranslationForest& forest, const SearchOptions& options);
+
+ private:
+  class Sentence;
+  const Scorer& scorer_;
+  std::unique_ptr<Sentence> sentence_;
+};
 
 }  // namespace treeglot

@@ -248,6 +248,7 @@ struct Decoder::Searched : Matched {
 struct Decoder::Worker {
   explicit Worker(const Decoder& decoder)
       : scorer(decoder.features_->make(), decoder.weights_, &decoder.dynamic_weights_),
+        searcher(scorer),
         cache(cache_of(*decoder.features_, decoder)),
         glue(decoder.features_->words(), decoder.features_->space(), scorer.weights()) {
     for (const auto& part : decoder.features_->parts()) cache.add_part(cache_of(*part, decoder));
@@ -267,6 +268,7 @@ struct Decoder::Worker {
   }
 
   Scorer scorer;
+  CubeSearch searcher;
   RuleCache cache;
   Glue glue;
   std::optional<Searched> last;  // its rules are in the cache and the glue; nothing for an empty line
@@ -515,7 +517,7 @@ void Decoder::search(const Source& source, const SharedConstraints& constraints,
       {worker.glue.first_word(), worker.glue.words(), input.words, matched->forest, input.forest, input.dependency});
   SearchOptions options = options_.search;
   options.best_only = best_only;
-  auto found = std::make_shared<SearchForest>(treeglot::search(matched->forest, worker.scorer, options));
+  auto found = std::make_shared<SearchForest>(worker.searcher.run(matched->forest, options));
   if (found->late) matched->forest.notes.emplace_back("not searched to the end: time was up");
   if (!found->found()) throw std::runtime_error("no derivation covers the sentence");
   worker.last.emplace(Searched{std::move(*matched), std::move(found)});

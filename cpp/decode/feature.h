@@ -140,7 +140,8 @@ class StatefulFeature {
   virtual ~StatefulFeature() = default;
   virtual std::size_t state_bytes() const = 0;
   virtual void begin_sentence(const SearchedSentence& sentence) = 0;
-  // Scores one application into the sink and writes the new state (`out` is zeroed). States lie at `offset`.
+  // Scores one application into the sink and writes the new state: all its bytes, and zeros up to a multiple of 8.
+  // States lie at `offset`.
   virtual void apply(const Application& application, const std::byte* const* tails, std::size_t offset, std::byte* out,
                      Sink& sink) const = 0;
   // Estimates the score of a rule before its tails are known. It only orders the search.
@@ -156,6 +157,9 @@ class StatefulFeature {
   // Estimates the score of what waits in a hypothesis's state, likewise. Called only for features that look ahead.
   virtual bool looks_ahead() const { return false; }
   virtual double ahead(const std::byte*, std::size_t /*offset*/, const FeatureWeights& /*weights*/) const { return 0; }
+  // Whether the scores of a derivation add up to a value that depends on the words of its output alone, and the state
+  // does, too. If so for all features, the search scores equal outputs of a node only once.
+  virtual bool is_of_text() const { return false; }
   // The feature that replaces this one, once its files are verified. May be null. It has the same states, and prepares
   // the same.
   virtual std::unique_ptr<StatefulFeature> settled() const { return nullptr; }
@@ -172,8 +176,10 @@ class Feature : public StatefulFeature {
   std::size_t state_bytes() const final { return sizeof(State); }
   void apply(const Application& application, const std::byte* const* tails, std::size_t offset, std::byte* out,
              Sink& sink) const final {
-    static_cast<const Self*>(this)->score(application, TailStates<State>(tails, offset),
-                                          *reinterpret_cast<State*>(out + offset), sink);
+    constexpr std::size_t kPadding = -sizeof(State) % alignof(std::uint64_t);
+    State* const state = std::construct_at(reinterpret_cast<State*>(out + offset), State{});
+    if constexpr (kPadding > 0) std::memset(out + offset + sizeof(State), 0, kPadding);
+    static_cast<const Self*>(this)->score(application, TailStates<State>(tails, offset), *state, sink);
   }
   float estimate(const Application& application, const FeatureWeights& weights) const final {
     Sink sink(weights);

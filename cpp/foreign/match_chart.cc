@@ -45,6 +45,7 @@ class MarkedFeature final : public StatefulFeature {
     // Nothing follows: all whole sentences are alike.
     if ((application.place & kEnds) != 0) std::fill_n(out + offset, state_bytes(), std::byte{0});
   }
+  bool is_of_text() const override { return inner_->is_of_text(); }
   bool prepares() const override { return inner_->prepares(); }
   float prepare(const Application& application, const FeatureWeights& weights, Prepared& out) const override {
     return inner_->prepare(unmarked(application), weights, out);

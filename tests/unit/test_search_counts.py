@@ -59,3 +59,28 @@ def test_queries_are_recorded_and_asked_again(tmp_path: Path) -> None:
     assert _core.replay_queries(lm.core)[0] == 12
     _core.forget_queries(lm.core)
     assert _core.replay_queries(lm.core)[::2] == (0, 0.0)
+
+
+@counted
+def test_equal_outputs_of_a_node_ask_the_language_model_once(tmp_path: Path) -> None:
+    lines = ["\\data\\", "ngram 1=5", "ngram 2=3", "", "\\1-grams:", "-2 <unk>", "-1 <s> -0.1", "-0.5 </s>"]
+    lines += ["-0.25 the -0.1", "-0.75 that -0.1", "", "\\2-grams:", "-0.5 <s> the", "-0.5 the the", "-0.5 that that"]
+    (tmp_path / "lm.arpa").write_text("\n".join([*lines, "", "\\end\\", ""]))
+    lm = compile_ngram(tmp_path / "lm.arpa")
+
+    def queries(*more: tuple[str, str, str, float]) -> int:
+        """Those of a sentence of two words, with more rules than those for one word."""
+        _core.forget_queries(lm.core)
+        _core.record_queries(True)
+        try:
+            translator = Translator(table(*more), {"p": 1.0, "lm": 1.0}, lm, EXACT)
+            translator.translate("das das")
+            before = _core.replay_queries(lm.core)[0]
+            translator.translate("das das")  # the cache has the rules
+            return _core.replay_queries(lm.core)[0] - before
+        finally:
+            _core.record_queries(False)
+            _core.forget_queries(lm.core)
+
+    # Glue makes "that that", too, so a rule for both words costs nothing. Another output asks for its words.
+    assert queries() == queries(("X", "das das", "that that", -9.0)) < queries(("X", "das das", "that house", -9.0))

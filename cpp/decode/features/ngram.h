@@ -109,6 +109,7 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
     if ((application.place & kEnds) != 0) out = Chart{};  // nothing follows: all whole sentences are alike
   }
 
+  bool is_of_text() const override { return true; }
   bool looks_ahead() const override { return search_.has_rests(); }
   double ahead(const std::byte* states, std::size_t offset, const FeatureWeights& weights) const override {
     const Chart& text = *reinterpret_cast<const Chart*>(states + offset);
