@@ -225,7 +225,9 @@ class _Moses(_Marked):
         scores = [*(self.weight(name) for name in dense), self.weight("rule_penalty")]
         # Moses sorts the rules of a source side only if their number is limited; unsorted, its cube pruning is worse.
         # So the limit is one that leaves nothing out.
-        table = "PhraseDictionaryMemory name={} num-features={} path={} input-factor=0 output-factor=0 table-limit=100000"
+        table = (
+            "PhraseDictionaryMemory name={} num-features={} path={} input-factor=0 output-factor=0 table-limit=100000"
+        )
         lines = ["[input-factors]", "0", "", "[mapping]", "0 T 0", "1 T 1", "", "[search-algorithm]", "3", ""]
         lines += ["[inputtype]", "3", "", "[max-chart-span]", f"{self.search.span_limit}", "1000", ""]
         if self.search.pop_limit:
