@@ -23,6 +23,7 @@ from treeglot.base.machine import machine
 
 TOP = Path(__file__).parents[1]
 CODE = ("bench", "cpp", "recipes", "src")
+NO_RESULTS = ":(exclude)bench/results"
 
 
 def add_option(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +74,10 @@ def circumstances() -> dict[str, Any]:
 
 
 def commit() -> str:
-    """The commit of the code, with a plus if files differ from it. New files count in the folders of `CODE`."""
+    """The commit of the code, with a plus if files differ from it. New files count in the folders of `CODE`.
+
+    Tables do not count, so that a benchmark can write several.
+    """
 
     def git(*words: str) -> str:
         done = subprocess.run(["git", "-C", str(TOP), *words], capture_output=True, text=True, check=False)
@@ -82,8 +86,8 @@ def commit() -> str:
     found = git("rev-parse", "--short=7", "HEAD")
     if not found:
         return "unknown"
-    changed = git("status", "--porcelain", "--untracked-files=no")
-    new = git("ls-files", "--others", "--exclude-standard", "--", *CODE)
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", NO_RESULTS)
+    new = git("ls-files", "--others", "--exclude-standard", "--", *CODE, NO_RESULTS)
     return f"{found}+" if changed or new else found
 
 
