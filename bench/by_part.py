@@ -40,9 +40,14 @@ def main() -> None:
         check_seeds(pairs, found)
         means = [mean_score(metric, one) for one in found.values()]
         tests = [compare_means(metric, found[baseline], found[system]) for system, baseline in pairs]
-        rows.append([part, len(lines), *means, *map(interval, tests)])
+        rows.append([part, len(lines), len(next(iter(found.values()))), *means, *map(interval, tests)])
         print(*rows[-1], sep="\t")
-    columns = [column("part of test"), column("sentences"), *(column(f"`{name}`", 2) for name in cards)]
+    columns = [
+        column("part of test"),
+        column("sentences"),
+        column("seeds"),
+        *(column(f"`{name}`", 2) for name in cards),
+    ]
     columns += [column(f"`{system}` − `{baseline}`, 95 %", 2, signed=True) for system, baseline in pairs]
     record(given.json, columns, rows)
 

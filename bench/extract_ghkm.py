@@ -69,7 +69,9 @@ def main() -> None:
             size = sum(path.stat().st_size for path in extraction.files)
             kinds = rule_kinds(extraction)
             print(f"  different: {kinds.fragments:,} fragments, {kinds.phrases:,} phrases ({size >> 20} MB)")
-            rows.append([f"`{name}`", cpu, peak, kinds.fragments, kinds.phrases])
+            counts = extraction.counts
+            taken = [counts["minimal"] + counts["composed"], counts["phrases"], counts["phrases_well_formed"]]
+            rows.append([f"`{name}`", cpu, *taken, kinds.fragments, kinds.phrases])
             if given.table:
                 wall, cpu = time.perf_counter(), time.process_time()
                 tables, engine = (out / "rules.parquet", out / "rules.table"), DuckDB(given.threads, folder=out)
@@ -77,8 +79,8 @@ def main() -> None:
                 wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
                 print(f"  scored and compiled: {wall:.1f} s wall {cpu:.1f} s CPU")
                 print(f"  {done.rules:,} rules, {done.size >> 20} MB; {done.left_out} too long")
-    columns = [column("rules"), column("CPU s", 1), column("peak, MB"), column("different fragments")]
-    record(given.json, [*columns, column("different phrases")], rows)
+    whole = ("rules taken", "phrases taken", "of them well-formed", "different rules", "different phrases")
+    record(given.json, [column("rule set"), column("CPU s", 1), *map(column, whole)], rows)
 
 
 if __name__ == "__main__":

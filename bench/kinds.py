@@ -25,6 +25,7 @@ from record import add_option, column, record
 from treeglot.base.errors import UsageError
 from treeglot.base.files import iterate_lines, write_binary
 from treeglot.cli import main as treeglot
+from treeglot.decode.weights import read_weights
 from treeglot.experiment import load_report
 from treeglot.experiment.recipe import load_recipe
 from treeglot.experiment.results import SPEED, Report
@@ -105,6 +106,7 @@ def table(report: Report, test: str) -> tuple[list[dict[str, Any]], list[list[An
     columns = [
         column("system"),
         column("rules"),
+        column("features"),
         column(scores, 2),
         column("mean", 2) | {"mean_of": scores},
         column(f"against {baseline}, 95 %", 2, signed=True),
@@ -126,6 +128,7 @@ def table(report: Report, test: str) -> tuple[list[dict[str, Any]], list[list[An
             [
                 f"`{name}`",
                 system["rules"],
+                features(report.folder, card),
                 *judged_row(one),
                 steps.get(f"train {name}", {}).get("cpu"),
                 sum(step["cpu"] for title, step in steps.items() if title.startswith(f"tune {name}")) or None,
@@ -135,8 +138,14 @@ def table(report: Report, test: str) -> tuple[list[dict[str, Any]], list[list[An
             ]
         )
     for name in [one["name"] for one in figures.get("combinations", ())]:  # no models of their own
-        rows.append([f"`{name}`", None, *judged_row(by_name[name]), *[None] * 5])
+        rows.append([f"`{name}`", None, None, *judged_row(by_name[name]), *[None] * 5])
     return columns, rows
+
+
+def features(folder: Path, card: dict[str, Any]) -> int | None:
+    """How many weights are not 0, in the mean of the seeds."""
+    found = [read_weights(folder / weights["file"]).values() for weights in card["weights"]]
+    return round(sum(value != 0 for values in found for value in values) / len(found)) if found else None
 
 
 def judged_row(one: dict[str, Any]) -> list[Any]:

@@ -23,7 +23,7 @@ from treeglot.base.machine import machine
 
 TOP = Path(__file__).parents[1]
 CODE = ("bench", "cpp", "recipes", "src")
-NO_RESULTS = ":(exclude)bench/results"
+FIGURES = (":!bench/results", ":!bench/RESULTS.md")  # what a benchmark writes changes no code
 
 
 def add_option(parser: argparse.ArgumentParser) -> None:
@@ -76,7 +76,7 @@ def circumstances() -> dict[str, Any]:
 def commit() -> str:
     """The commit of the code, with a plus if files differ from it. New files count in the folders of `CODE`.
 
-    Tables do not count, so that a benchmark can write several.
+    Tables of results do not count.
     """
 
     def git(*words: str) -> str:
@@ -86,8 +86,8 @@ def commit() -> str:
     found = git("rev-parse", "--short=7", "HEAD")
     if not found:
         return "unknown"
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", NO_RESULTS)
-    new = git("ls-files", "--others", "--exclude-standard", "--", *CODE, NO_RESULTS)
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", *FIGURES)
+    new = git("ls-files", "--others", "--exclude-standard", "--", *CODE, *FIGURES)
     return f"{found}+" if changed or new else found
 
 

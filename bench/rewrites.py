@@ -5,7 +5,7 @@ python bench/rewrites.py WORK hiero-20 t2t-fuzzy DATA/test.zh --json bench/resul
 
 WORK is the folder of a finished `treeglot run`. The second system's rules have labels, and are the first one's. So the
 second model with the first one's weights gives the first one's derivations, with labels. Intervals are over sentences
-and seeds, as those of BLEU are.
+and seeds, as those of BLEU are. Holm's correction is for all rewrites of the second table.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from treeglot.analyse.rewrites import SHARES, SIDES, SUBSTITUTION, Side
 from treeglot.base.errors import UsageError
 from treeglot.base.files import read_lines
 from treeglot.decode.weights import read_weights
-from treeglot.evaluate.means import compare_means
+from treeglot.evaluate.means import compare_means, holm
 from treeglot.models import load
 
 LEAST = 1.0  # per cent that a rewrite must reach in a system, in the mean
@@ -115,7 +115,9 @@ def main() -> None:
     record(given.json, columns("share of substitutions", *names), rows)
     common = [(side, rewrite) for side in SIDES for rewrite in common_rewrites(both, side)]
     rows = [[side, rewrite.replace("→", " → "), *compared(*both, "rewrite", side, rewrite)] for side, rewrite in common]
-    record(given.labels, columns("rewrite", *names), rows)
+    adjusted = holm({f"{side} {rewrite}": row[-1] for (side, rewrite), row in zip(common, rows, strict=True)})
+    rows = [[*row, adjusted[f"{side} {rewrite}"]] for (side, rewrite), row in zip(common, rows, strict=True)]
+    record(given.labels, [*columns("rewrite", *names), column("p, Holm", 3)], rows)
 
 
 def columns(what: str, *names: str) -> list[dict[str, Any]]:
