@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from differences import check_seeds, interval, load_cards, mean_score, read_pair, statistics
+from differences import SAMPLES, check_seeds, interval, load_cards, mean_score, read_pair, statistics
 from record import add_option, column, record
 
 from treeglot.base.errors import UsageError
@@ -39,8 +39,9 @@ def main() -> None:
         found = {name: statistics(metric, given.work, one, lines) for name, one in cards.items()}
         check_seeds(pairs, found)
         means = [mean_score(metric, one) for one in found.values()]
-        tests = [compare_means(metric, found[baseline], found[system]) for system, baseline in pairs]
-        rows.append([part, len(lines), len(next(iter(found.values()))), *means, *map(interval, tests)])
+        tests = [compare_means(metric, found[baseline], found[system], samples=SAMPLES) for system, baseline in pairs]
+        rows.append([part, len(lines), len(next(iter(found.values()))), *means])
+        rows[-1] += [cell for test in tests for cell in (interval(test), test.p)]
         print(*rows[-1], sep="\t")
     columns = [
         column("part of test"),
@@ -48,7 +49,8 @@ def main() -> None:
         column("seeds"),
         *(column(f"`{name}`", 2) for name in cards),
     ]
-    columns += [column(f"`{system}` − `{baseline}`, 95 %", 2, signed=True) for system, baseline in pairs]
+    for name in (f"`{system}` − `{baseline}`" for system, baseline in pairs):
+        columns += [column(f"{name}, 95 %", 2, signed=True), column(f"{name}, p", 3)]
     record(given.json, columns, rows)
 
 

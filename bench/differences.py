@@ -22,6 +22,7 @@ from treeglot.evaluate import Bleu
 from treeglot.evaluate.means import MeanDifference, compare_means, holm
 from treeglot.evaluate.significance import sign_test
 
+SAMPLES = 10_000  # a corrected p-value of many comparisons needs small ones
 COLUMNS = [
     column("system"),
     column("baseline"),
@@ -51,7 +52,7 @@ def compared(work: Path, pairs: Sequence[tuple[str, str]], test_set: str) -> lis
     metric, cards = load_cards(work, (name for pair in pairs for name in pair), test_set)
     rows = {name: statistics(metric, work, one) for name, one in cards.items()}
     check_seeds(pairs, rows)
-    tests = {pair: compare_means(metric, rows[pair[1]], rows[pair[0]]) for pair in pairs}
+    tests = {pair: compare_means(metric, rows[pair[1]], rows[pair[0]], samples=SAMPLES) for pair in pairs}
     adjusted = holm({f"{a}:{b}": test.p for (a, b), test in tests.items()})
     table = []
     for (system, baseline), test in tests.items():

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from differences import SAMPLES
 from record import add_option, column, record
 
 from treeglot.analyse.rewrites import SHARES, SIDES, SUBSTITUTION, Side
@@ -129,7 +130,7 @@ def columns(what: str, *names: str) -> list[dict[str, Any]]:
 def compared(old: Sequence[Counted], new: Sequence[Counted], what: str, side: Side, name: str) -> list[Any]:
     """The percentages of both systems by seed, and their difference."""
     rows = [[getattr(one, what)(side, name) for one in tunings] for tunings in (old, new)]
-    test = compare_means(Percentage(), rows[0], rows[1])  # type: ignore[arg-type]
+    test = compare_means(Percentage(), rows[0], rows[1], samples=SAMPLES)  # type: ignore[arg-type]
     interval = {"mean": test.difference, "low": test.interval.low, "high": test.interval.high}
     return [*([Percentage().score(one) for one in tunings] for tunings in rows), interval, test.p]
 

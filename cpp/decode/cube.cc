@@ -202,7 +202,8 @@ class CubeSearch::Sentence {
   // What it holds between sentences; the other vectors are smaller than these.
   std::size_t bytes() const {
     return (kept_.capacity() + node_.capacity()) * sizeof(std::uint64_t) + points_.capacity() * sizeof(std::uint32_t) +
-           found_.capacity() * sizeof(Found) + index_.bytes() + text_index_.bytes();
+           found_.capacity() * sizeof(Found) + texts_.capacity() * sizeof(KnownText) + index_.bytes() +
+           text_index_.bytes();
   }
 
  private:
@@ -544,9 +545,14 @@ CubeSearch::~CubeSearch() = default;
 
 SearchForest CubeSearch::run(const TranslationForest& forest, const SearchOptions& options) {
   constexpr std::size_t kMostKept = 1u << 26;  // bytes
-  SearchForest found = sentence_->run(forest, options);
-  if (sentence_->bytes() > kMostKept) sentence_ = std::make_unique<Sentence>(scorer_);
-  return found;
+  try {
+    SearchForest found = sentence_->run(forest, options);
+    if (sentence_->bytes() > kMostKept) sentence_ = std::make_unique<Sentence>(scorer_);
+    return found;
+  } catch (...) {  // a refused search may hold much, too
+    sentence_ = std::make_unique<Sentence>(scorer_);
+    throw;
+  }
 }
 
 }  // namespace treeglot

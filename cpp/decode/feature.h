@@ -160,8 +160,8 @@ class StatefulFeature {
   // Whether the scores of a derivation add up to a value that depends on the words of its output alone, and the state
   // does, too. If so for all features, the search scores equal outputs of a node only once.
   virtual bool is_of_text() const { return false; }
-  // The feature that replaces this one, once its files are verified. May be null. It has the same states, and prepares
-  // the same.
+  // The feature that replaces this one, once its files are verified. May be null. It has the same states, prepares the
+  // same, and is of text if this one is.
   virtual std::unique_ptr<StatefulFeature> settled() const { return nullptr; }
 };
 

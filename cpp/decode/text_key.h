@@ -23,7 +23,6 @@ struct TextKey {
     number = number * text.power + text.number;
     power *= text.power;
   }
-  friend bool operator==(const TextKey&, const TextKey&) = default;
 };
 
 }  // namespace treeglot

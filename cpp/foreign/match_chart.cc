@@ -45,7 +45,8 @@ class MarkedFeature final : public StatefulFeature {
     // Nothing follows: all whole sentences are alike.
     if ((application.place & kEnds) != 0) std::fill_n(out + offset, state_bytes(), std::byte{0});
   }
-  bool is_of_text() const override { return inner_->is_of_text(); }
+  // What `</s>` scores depends on the rule that closes the sentence: a rule of `</s>` alone has no context.
+  bool is_of_text() const override { return false; }
   bool prepares() const override { return inner_->prepares(); }
   float prepare(const Application& application, const FeatureWeights& weights, Prepared& out) const override {
     return inner_->prepare(unmarked(application), weights, out);

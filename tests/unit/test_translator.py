@@ -62,6 +62,13 @@ def test_an_exact_search_that_does_not_finish_is_refused() -> None:
     assert not found[1].problem
 
 
+def test_a_refused_search_changes_no_later_one() -> None:
+    used, fresh = exploding(), exploding()
+    assert used.translate_batch(["a b a c a"], threads=1)[0].problem
+    (found,), (wanted,) = (one.translate_batch(["a b a"], threads=1) for one in (used, fresh))
+    assert [(one.text, one.score) for one in found.kbest(50)] == [(one.text, one.score) for one in wanted.kbest(50)]
+
+
 def test_a_time_limit_holds_for_an_exact_search() -> None:
     limited = exploding(time_limit=0.05)
     found = limited.translate("a b a c a")
