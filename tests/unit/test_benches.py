@@ -15,7 +15,7 @@ from treeglot.cli import main
 from treeglot.decode import Translator
 from treeglot.models import load
 from treeglot.parse.brackets import compare
-from treeglot.syntax import ParseForest, Tree
+from treeglot.syntax import Dependency, ParseForest, Tree, read, write
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in BENCH.glob("*.py")))
@@ -185,3 +185,41 @@ def test_grammars_together_keep_what_most_believe_in() -> None:
     assert bench["chosen"]([{(0, 2, ""): 0.6}, {}], "mean") == []
     sure, unsure = {(0, 2, ""): 0.99, (1, 3, ""): 0.6}, {(0, 2, ""): 0.3, (1, 3, ""): 0.7}
     assert bench["chosen"]([sure, unsure], "product") == [(0, 2, "")]
+
+
+def test_sources_of_dependencies_are_written_and_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["see", "the", "stars"]
+    chain, right, crossing = ([-1, 0, 1], [-1, 2, 0], [2, -1, 1, 1])
+    (tmp_path / "text.en").write_text("see the stars\nstars\n")
+    (tmp_path / "text.en.tree").write_text("(S (VP (VB see) (NP (DT the) (NNS stars))))\n(())\n")
+    bank = [Dependency(["a", "b", "c", "d"], crossing), *(Dependency([n, *words[1:]], right) for n in "xyz")]
+    write(tmp_path / "bank.conllu", bank)
+    write(tmp_path / "other.conllu", [Dependency(words, chain), Dependency(["stars"], [-1])])
+    bench, trained = load_bench("dependency_sources"), []
+
+    class Parser:
+        def parse(self, lines: list[list[str]]) -> list[Dependency]:
+            return [Dependency(line, right[: len(line)]) for line in lines]
+
+    def train(trees: list[Dependency]) -> bytes:
+        trained.extend(tree.words[0] for tree in trees)
+        return b"model"
+
+    monkeypatch.setitem(bench["main"].__globals__, "train_parser", train)
+    monkeypatch.setitem(bench["main"].__globals__, "open_parser", lambda *_: Parser())
+    monkeypatch.chdir(tmp_path)
+    files = ["--train", "bank.conllu", "--sentences", "2", "--trees", "text.en.tree", "--other", "graph=other.conllu"]
+    tables = ["--agreement", "agreement.json", "--json", "sources.json"]
+    monkeypatch.setattr(sys, "argv", ["dependency_sources.py", "text.en", *files, "--out", "out", *tables])
+    bench["main"]()
+    assert trained == ["x", "y"]  # the first ones without crossing arcs
+    assert (tmp_path / "out/parser.udpipe").read_bytes() == b"model"
+    assert [tree.heads.tolist() for tree in read(tmp_path / "out/graph.conllu")] == [chain, [-1]]
+    assert [tree.heads.tolist() for tree in read(tmp_path / "out/udpipe.conllu")] == [right, [-1]]
+    agreement, sources = (json.loads((tmp_path / name).read_text()) for name in ("agreement.json", "sources.json"))
+    names = ["UDPipe", "graph", "trees, table", "trees, johansson-nugues", "trees, content"]
+    assert [one["name"] for one in agreement["columns"][1:]] == names
+    assert agreement["rows"][0] == ["UDPipe", None, *[100.0] * 4]  # roots
+    assert agreement["rows"][1] == ["graph", 50.0, None, *[100.0] * 3]  # heads on the left
+    assert agreement["rows"][2][1:3] == [100.0, 33.333]
+    assert [row[:3] for row in sources["rows"]] == [[name, 2, int(name.startswith("trees"))] for name in names]

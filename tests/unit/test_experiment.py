@@ -604,9 +604,32 @@ def test_the_recipe_of_sources_of_dependencies_is_well_formed() -> None:
     recipe = load_recipe(Path(__file__).parents[2] / "recipes/string-to-dependency.toml")
     steps = {step.name: step for step in steps_of(recipe)}
     trained = {system.name: set(steps[f"train {system.name}"].inputs) for system in recipe.system}
-    shared = {"source", "target", "alignments", "lm"}
-    trees = dict.fromkeys(["s2d", "johansson-nugues", "content", "s2d-pos"], shared | {"target_trees"})
-    assert trained == trees | {"hiero": shared, "parser": shared | {"target_dependencies"}}
+    shared = {"source", "target", "alignments", "aligner", "lm"}
+    trees = dict.fromkeys(["s2d-table", "s2d-content"], shared | {"target_trees"})
+    parsers = dict.fromkeys(["s2d-udpipe", "s2d-graph"], shared | {"target_dependencies"})
+    assert trained == trees | parsers | {"hiero": shared}
+
+
+def test_the_recipe_of_sources_of_dependencies_differs_in_them_alone() -> None:
+    """Links, features and tuner are those of the recipe with all kinds."""
+    folder = Path(__file__).parents[2] / "recipes"
+    recipe, kinds = (load_recipe(folder / f"{name}.toml") for name in ("string-to-dependency", "zh-en"))
+    steps, others = ({step.name: step for step in steps_of(one)} for one in (recipe, kinds))
+    for name in ("align", "lm", "train hiero", "tune hiero", "tune hiero seed 3", "translate hiero test"):
+        one, other = steps[name], others[name]
+        assert (one.inputs, one.settings) == (other.inputs, other.settings), name
+    assert (recipe.tune, recipe.seeds, recipe.lowercase) == (kinds.tune, kinds.seeds, kinds.lowercase)
+    wanted = others["train s2d"].settings
+    assert steps["train s2d-content"].settings["options"] == wanted["options"] | {"target_style": "content"}
+    for name in ("s2d-table", "s2d-udpipe", "s2d-graph"):
+        assert steps[f"train {name}"].settings == wanted, name
+
+
+@pytest.mark.parametrize("name", ["forests", "de-en"])
+def test_a_recipe_tunes_each_system_with_three_seeds(name: str) -> None:
+    recipe = load_recipe(Path(__file__).parents[2] / "recipes" / f"{name}.toml")
+    steps = {step.name for step in steps_of(recipe)}
+    assert {f"tune {system.name}{end}" for system in recipe.system for end in ("", " seed 2", " seed 3")} <= steps
 
 
 @pytest.mark.filterwarnings("ignore")
