@@ -38,7 +38,7 @@ const std::string kWidest = "UNK";
 //
 //   P(t | u, v) ∝ P(t | u) P(t | v) / P(t),  P(t | v) = (c(t, v) + m P(t)) / (c(v) + m).
 //
-// Here, a frequent word counts as often as a rare one at most. So P(t | u, v) = P(t | u) if no word of v was seen.
+// In c(t, v), no word counts more than kRare times. If no word of v was seen, P(t | u, v) = P(t | u).
 class WordModel {
  public:
   WordModel(const Treebank& bank, const TrainingLevel& level, const SplitGrammar& grammar,
