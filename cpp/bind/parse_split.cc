@@ -38,12 +38,14 @@ using FilePair = std::pair<std::string, nb::bytes>;
 TextFile to_file(const FilePair& file) { return {file.first, std::string(file.second.c_str(), file.second.size())}; }
 
 GrammarPtr read(const std::vector<std::tuple<FilePair, FilePair, FilePair>>& levels, SignatureKind signature,
-                bool steps) {
+                bool steps, std::shared_ptr<WordClasses> classes) {
   std::vector<LevelFiles> files;
   for (const auto& [states, grammar, lexicon] : levels)
     files.push_back({to_file(states), to_file(grammar), to_file(lexicon)});
   const nb::gil_scoped_release release;
-  return std::make_shared<SplitGrammar>(read_grammar(files, signature, steps));
+  const auto out = std::make_shared<SplitGrammar>(read_grammar(files, signature, steps));
+  out->classes = std::move(classes);
+  return out;
 }
 
 std::tuple<nb::bytes, nb::bytes, nb::bytes> texts(const SplitGrammar& grammar, std::size_t level) {
@@ -153,8 +155,9 @@ void bind_parse_split(nb::module_& m) {
 
   nb::class_<SplitGrammar>(m, "SplitGrammar", "A PCFG whose labels are split into sub-states, from coarse to fine.")
       .def_static("read", &read, "levels"_a, "signature"_a = SignatureKind::english, "steps"_a = false,
+                  "classes"_a = nb::none(),
                   "From the names and bytes of each level's stateInfo, grammar and lexicon files; steps: unary rules "
-                  "are single ones.")
+                  "are single ones; classes: of words that the lexicon may lack.")
       .def("texts", &texts, "level"_a, "The same three files of one level.")
       .def_prop_ro(
           "labels",

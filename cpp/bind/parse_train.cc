@@ -69,10 +69,11 @@ void bind_parse_train(nb::module_& m) {
   nb::class_<Trainer>(m, "Trainer", "Trains split grammars, a step at a time.")
       .def(
           "__init__",
-          [](Trainer* self, std::shared_ptr<Treebank> bank, SignatureKind signature) {
-            new (self) Trainer(held<const Treebank>(std::move(bank)), signature);
+          [](Trainer* self, std::shared_ptr<Treebank> bank, SignatureKind signature,
+             std::shared_ptr<WordClasses> classes) {
+            new (self) Trainer(held<const Treebank>(std::move(bank)), signature, std::move(classes));
           },
-          "bank"_a, "signature"_a)
+          "bank"_a, "signature"_a, "classes"_a = nb::none())
       .def("log_likelihood", guarded(&Trainer::log_likelihood), "threads"_a = 1, Release(), "Of the trees.")
       .def("em", guarded(&Trainer::em), "threads"_a = 1, Release(),
            "One iteration of EM; the log likelihood before it.")

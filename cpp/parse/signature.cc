@@ -128,6 +128,10 @@ bool is_ascii(std::string_view word) {
 
 }  // namespace
 
+std::string in_word_class(std::string_view signature, std::uint32_t number) {
+  return std::string(signature) + "/" + std::to_string(number);
+}
+
 std::string lower_first(SignatureKind kind, std::string_view word) {
   const std::size_t size = word.empty() ? 0 : characters(word).front().size();
   return lowered_word(kind, word.substr(0, size)).append(word.substr(size));

@@ -19,6 +19,9 @@ enum class SignatureKind : std::uint8_t {
 // `known_lower` says whether it is known without its first capital.
 std::vector<std::string> signatures(SignatureKind kind, std::string_view word, std::size_t position, bool known_lower);
 
+// The name of such a class for those of its words that are in a word class, too: UNK-LC-ing/17.
+std::string in_word_class(std::string_view signature, std::uint32_t number);
+
 // The word with its first letter in lower case, if that is one of A to Z, or in German of Latin-1's.
 std::string lower_first(SignatureKind kind, std::string_view word);
 

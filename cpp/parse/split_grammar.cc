@@ -35,8 +35,12 @@ Symbol SplitGrammar::lookup(std::string_view word, std::size_t position) const {
   if (const Symbol found = words.find(plain); known(found)) return found;
   const std::string lowered = lower_first(signature, plain);
   const bool known_lower = known(words.find(lowered));
+  const std::uint32_t number = classes == nullptr ? WordClasses::kNone : classes->find(plain);
   for (const std::string& candidate : signatures(signature, plain, position, known_lower)) {
-    if (const Symbol found = words.find(candidate); known(found)) return found;
+    const Symbol found = words.find(candidate);
+    if (!known(found)) continue;
+    const Symbol both = number == WordClasses::kNone ? Symbols::kNone : words.find(in_word_class(candidate, number));
+    return known(both) ? both : found;
   }
   return Symbols::kNone;
 }

@@ -7,12 +7,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/symbols.h"
+#include "lm/word_classes.h"
 #include "parse/signature.h"
 
 namespace treeglot {
@@ -53,13 +55,15 @@ struct SplitGrammar {
   Symbols labels, words;
   Symbol root = 0;
   SignatureKind signature = SignatureKind::english;
+  std::shared_ptr<const WordClasses> classes;  // of words that the lexicon may lack; none: their forms alone decide
   std::vector<Level> levels;
 
   // Which labels stand for parts of rules: those that begin with @, except tags (Twitter's @) and the root.
   std::vector<std::uint8_t> parts() const;
   // The label in trees: without what stands behind ^, Egret's mark of phrases or ancestors' labels.
   std::string_view shown(Symbol label) const;
-  // The word whose lexical rules hold for `word` at `position`: itself, or the first signature that has rules.
+  // The word whose lexical rules hold for `word` at `position`: itself, or the first signature that has rules. If the
+  // signature and the word's class have rules together, these hold.
   // Symbols::kNone when there is none.
   Symbol lookup(std::string_view word, std::size_t position) const;
 };

@@ -126,12 +126,14 @@ std::vector<T> take_array(std::string_view& bytes) {
 
 }  // namespace
 
-Trainer::Trainer(std::shared_ptr<const Treebank> bank, SignatureKind signature)
+Trainer::Trainer(std::shared_ptr<const Treebank> bank, SignatureKind signature,
+                 std::shared_ptr<const WordClasses> classes)
     : bank_(std::move(bank)), grammar_(std::make_shared<SplitGrammar>()) {
   if (bank_->size() == 0) throw std::invalid_argument("no trees to train on");
   for (Symbol label = 0; label < bank_->labels().size(); ++label) grammar_->labels.intern(bank_->labels().text(label));
   for (Symbol word = 0; word < bank_->words().size(); ++word) grammar_->words.intern(bank_->words().text(word));
   grammar_->signature = signature;
+  grammar_->classes = std::move(classes);
   level_.states.assign(bank_->labels().size(), 1);
   level_.lay_out(*bank_);
   for (std::size_t t = 0; t < bank_->size(); ++t) {
@@ -323,6 +325,7 @@ void Trainer::finish_level(unsigned threads, double least, double lexicon) {
   auto next = std::make_shared<SplitGrammar>();
   for (Symbol label = 0; label < grammar_->labels.size(); ++label) next->labels.intern(grammar_->labels.text(label));
   next->signature = grammar_->signature;
+  next->classes = grammar_->classes;
   next->root = grammar_->root;
   next->levels = grammar_->levels;
   next->levels.push_back(std::move(out));
@@ -330,10 +333,18 @@ void Trainer::finish_level(unsigned threads, double least, double lexicon) {
   grammar_ = std::move(next);
 }
 
+std::uint64_t Trainer::hash() const {
+  std::uint64_t out = bank_->hash();
+  const WordClasses* classes = grammar_->classes.get();
+  for (std::size_t i = 0; classes != nullptr && i < classes->size(); ++i)
+    out = hash_bytes(in_word_class(classes->word(i), classes->of(i)), out);
+  return out;
+}
+
 std::string Trainer::state() const {
   std::string out(kMagic);
-  const std::uint64_t hash = bank_->hash();
-  append_bytes(out, &hash, sizeof hash);
+  const std::uint64_t from = hash();
+  append_bytes(out, &from, sizeof from);
   out += split_ ? '\1' : '\0';
   append_array(out, level_.states);
   append_array(out, level_.coarse);
@@ -384,8 +395,8 @@ static Level take_level(std::string_view& bytes, const Treebank& bank) {
 void Trainer::restore(std::string_view bytes) {
   if (!bytes.starts_with(kMagic)) refuse_state();
   bytes.remove_prefix(kMagic.size());
-  if (take_value<std::uint64_t>(bytes) != bank_->hash())
-    throw std::invalid_argument("the saved state of training is that of other trees or options");
+  if (take_value<std::uint64_t>(bytes) != hash())
+    throw std::invalid_argument("the saved state of training is that of other trees, options or word classes");
   const bool split = take_value<char>(bytes) != 0;
   TrainingLevel level;
   level.states = take_array<std::uint32_t>(bytes);
@@ -403,6 +414,7 @@ void Trainer::restore(std::string_view bytes) {
   for (Symbol label = 0; label < bank_->labels().size(); ++label) grammar->labels.intern(bank_->labels().text(label));
   for (Symbol word = 0; word < bank_->words().size(); ++word) grammar->words.intern(bank_->words().text(word));
   grammar->signature = grammar_->signature;
+  grammar->classes = grammar_->classes;
   for (std::uint64_t levels = take_value<std::uint64_t>(bytes); levels > 0; --levels)
     grammar->levels.push_back(take_level(bytes, *bank_));
   for (std::uint64_t words = take_value<std::uint64_t>(bytes); words > 0; --words) {

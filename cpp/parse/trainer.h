@@ -19,7 +19,9 @@ namespace treeglot {
 class Trainer : public Exclusive {
  public:
   // Level 0: relative frequencies of the rules of the binarised trees.
-  Trainer(std::shared_ptr<const Treebank> bank, SignatureKind signature);
+  // With `classes`, rare and unseen words learn their tags from words of the same class, too.
+  Trainer(std::shared_ptr<const Treebank> bank, SignatureKind signature,
+          std::shared_ptr<const WordClasses> classes = nullptr);
 
   double log_likelihood(unsigned threads) const;
   // One iteration of EM; the log likelihood before it. Never lowers it.
@@ -48,6 +50,7 @@ class Trainer : public Exclusive {
 
  private:
   bool finished() const;
+  std::uint64_t hash() const;  // of what training was begun with
   void normalise();
   std::vector<double> expected_states(unsigned threads) const;
   void merge_states(std::span<const std::uint8_t> is_merged, std::span<const double> part);

@@ -1,21 +1,24 @@
 // The lexicon of a trained level: words as they were seen, and classes for words never seen. Rare words are smoothed by
-// the class that they look like.
+// the class that they look like, and by the word class whose neighbours they share.
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "parse/trainer.h"
 
 namespace treeglot {
 namespace {
 
-constexpr double kRare = 10.0;        // words seen less often are smoothed
-constexpr double kClassWeight = 1.0;  // what the class of a rare word counts, in occurrences
-constexpr double kClassRare = 3.0;    // words seen so often or less say how words look that were never seen
-constexpr double kWiderWeight = 2.0;  // what a wider class counts for a narrower one
-constexpr double kLeastTag = 1e-3;    // a class gives no tag that is less likely: lexicons stay small, charts sparse
+constexpr double kRare = 10.0;         // words seen less often are smoothed
+constexpr double kClassWeight = 1.0;   // what the class of a rare word counts, in occurrences
+constexpr double kClassRare = 3.0;     // words seen so often or less say how words look that were never seen
+constexpr double kWiderWeight = 2.0;   // what a wider class counts for a narrower one
+constexpr double kPriorWeight = 16.0;  // what all words count for a word class, in occurrences
+constexpr double kLeastTag = 1e-3;     // a class gives no tag that is less likely: lexicons stay small, charts sparse
 
 using States = std::vector<double>;  // by state of the level
 
@@ -29,13 +32,25 @@ const std::string kWidest = "UNK";
 //
 // For an unseen one, it is P(t | u) / c(t), as if it had been seen once. Sub-states then get a part of the mean over
 // those of their tag (Petrov et al. 2006, section 2.3).
+//
+// A word class v is further evidence for rare and unseen words. Given the state, it is taken as independent of the
+// form:
+//
+//   P(t | u, v) ∝ P(t | u) P(t | v) / P(t),  P(t | v) = (c(t, v) + m P(t)) / (c(v) + m).
+//
+// In c(t, v), no word counts more than kRare times. If no word of v was seen, P(t | u, v) = P(t | u).
 class WordModel {
  public:
-  WordModel(const Treebank& bank, const TrainingLevel& level, SignatureKind signature,
+  WordModel(const Treebank& bank, const TrainingLevel& level, const SplitGrammar& grammar,
             const std::vector<double>& counts)
-      : bank_(bank), level_(level), signature_(signature), counts_(counts) {
+      : bank_(bank),
+        level_(level),
+        signature_(grammar.signature),
+        word_classes_(grammar.classes.get()),
+        counts_(counts) {
     count_words();
     count_classes();
+    if (word_classes_ != nullptr) count_word_classes();
   }
 
   // Each gives `give` the numbers P(t | w) and c(w), or P(t | u) and 1.
@@ -43,6 +58,8 @@ class WordModel {
   void words(Give give);
   template <class Give>
   void classes(Give give);
+  template <class Give>
+  void word_classes(Give give);
 
   // The score of a state for a word that was seen `count` times.
   double score(std::uint32_t state, double probability, double count) const {
@@ -62,13 +79,21 @@ class WordModel {
 
   void count_words();
   void count_classes();
+  void count_word_classes();
+  std::uint32_t word_class(std::string_view word) const {
+    return word_classes_ == nullptr ? WordClasses::kNone : word_classes_->find(word);
+  }
+  std::string form_class(std::string_view word, std::size_t position) const;
   void add_to_class(Symbol word, bool start, States& sums) const;
   const States& distribution(const std::string& name);
+  States distribution(const std::string& name, std::uint32_t word_class);
   States distribution_in(const States& sums, const States* around) const;
+  void drop_unlikely(States& given) const;
 
   const Treebank& bank_;
   const TrainingLevel& level_;
   SignatureKind signature_;
+  const WordClasses* word_classes_;
   const std::vector<double>& counts_;
   std::span<const BankRule> rules_ = bank_.rules(RuleKind::lexical);
   States word_count_, state_count_;
@@ -76,7 +101,9 @@ class WordModel {
   std::map<std::pair<Symbol, std::uint32_t>, double> at_start_;  // of (word, rule): how often they begin a sentence
   std::map<std::string, States> classes_, given_;                // occurrences, and P(t | u)
   std::map<std::string, std::string> wider_;
-  std::vector<std::string> class_of_;  // by word, if it is rare
+  std::vector<std::string> class_of_;              // by word, if it is rare
+  States all_;                                     // occurrences of all words, no word oftener than a rare one
+  std::map<std::uint32_t, States> in_word_class_;  // the same of each word class
 };
 
 void WordModel::count_words() {
@@ -117,6 +144,19 @@ void WordModel::count_classes() {
   if (total_of(all) <= 0.0) all = state_count_;  // no rare words: an unseen one may be anything
 }
 
+void WordModel::count_word_classes() {
+  all_.assign(state_count_.size(), 0.0);
+  for (Symbol word = 0; word < word_count_.size(); ++word) {
+    const std::uint32_t number = word_class(bank_.words().text(word));
+    const double share = std::min(1.0, kRare / word_count_[word]);
+    for (const std::uint32_t r : rules_of_[word]) {
+      add_counts(r, share, all_);
+      if (number != WordClasses::kNone)
+        add_counts(r, share, in_word_class_.try_emplace(number, all_.size(), 0.0).first->second);
+    }
+  }
+}
+
 void WordModel::add_to_class(Symbol word, bool start, States& sums) const {
   for (const std::uint32_t r : rules_of_[word]) {
     double total = 0.0;
@@ -125,6 +165,15 @@ void WordModel::add_to_class(Symbol word, bool start, States& sums) const {
     const double starts = found == at_start_.end() ? 0.0 : found->second;
     add_counts(r, total > 0.0 ? (start ? starts : total - starts) / total : 0.0, sums);
   }
+}
+
+// The class of unknown words that a word is taken for, as a grammar looks it up.
+std::string WordModel::form_class(std::string_view word, std::size_t position) const {
+  const bool known_lower = bank_.words().find(lower_first(signature_, word)) != Symbols::kNone;
+  for (const std::string& name : signatures(signature_, word, position, known_lower)) {
+    if (const auto found = classes_.find(name); found != classes_.end() && total_of(found->second) > 0.0) return name;
+  }
+  return kWidest;
 }
 
 // P(t | u), widest first: a narrow class leans on the one around it.
@@ -148,18 +197,37 @@ States WordModel::distribution_in(const States& sums, const States* around) cons
   for (std::size_t s = 0; s < out.size(); ++s) {
     out[s] = around == nullptr ? out[s] / total : (out[s] + kWiderWeight * (*around)[s]) / (total + kWiderWeight);
   }
+  drop_unlikely(out);
+  return out;
+}
+
+// P(t | u, v).
+States WordModel::distribution(const std::string& name, std::uint32_t word_class) {
+  States out = distribution(name);
+  const auto found = in_word_class_.find(word_class);
+  if (found == in_word_class_.end()) return out;
+  const double total = total_of(all_);
+  for (std::size_t s = 0; s < out.size(); ++s)
+    out[s] *= kPriorWeight + (all_[s] > 0.0 ? found->second[s] * total / all_[s] : 0.0);
+  const double sum = total_of(out);
+  for (double& p : out) p /= sum;
+  drop_unlikely(out);
+  return out;
+}
+
+void WordModel::drop_unlikely(States& given) const {
   for (Symbol label = 0; label < level_.states.size(); ++label) {
-    const auto begin = out.begin() + level_.first[label], end = out.begin() + level_.first[label + 1];
+    const auto begin = given.begin() + level_.first[label], end = given.begin() + level_.first[label + 1];
     if (std::accumulate(begin, end, 0.0) < kLeastTag) std::fill(begin, end, 0.0);
   }
-  return out;
 }
 
 template <class Give>
 void WordModel::words(Give give) {
   for (Symbol word = 0; word < word_count_.size(); ++word) {
     const double weight = rare(word) ? kClassWeight : 0.0;
-    States probabilities = rare(word) ? distribution(class_of_[word]) : States(state_count_.size(), 0.0);
+    States probabilities(state_count_.size(), 0.0);
+    if (rare(word)) probabilities = distribution(class_of_[word], word_class(bank_.words().text(word)));
     for (double& p : probabilities) p *= weight;
     for (const std::uint32_t r : rules_of_[word]) add_counts(r, 1.0, probabilities);
     for (double& p : probabilities) p /= word_count_[word] + weight;
@@ -174,10 +242,23 @@ void WordModel::classes(Give give) {
   }
 }
 
+// Of the words with a class that were not seen, as they look at the beginning of a sentence and within it.
+template <class Give>
+void WordModel::word_classes(Give give) {
+  std::set<std::pair<std::string, std::uint32_t>> needed;
+  for (std::size_t i = 0; word_classes_ != nullptr && i < word_classes_->size(); ++i) {
+    const std::string_view word = word_classes_->word(i);
+    if (bank_.words().find(word) != Symbols::kNone || !in_word_class_.contains(word_classes_->of(i))) continue;
+    for (const std::size_t position : {std::size_t{0}, std::size_t{1}})
+      needed.emplace(form_class(word, position), word_classes_->of(i));
+  }
+  for (const auto& [name, number] : needed) give(in_word_class(name, number), distribution(name, number), 1.0);
+}
+
 }  // namespace
 
 void Trainer::add_words(const std::vector<double>& counts, double smooth, Level& out) const {
-  WordModel model(*bank_, level_, grammar_->signature, counts);
+  WordModel model(*bank_, level_, *grammar_, counts);
   std::vector<std::pair<Symbol, LexicalRule>> made;
   const auto add = [&](Symbol word, const States& probabilities, double count) {
     for (Symbol label = 0; label < level_.states.size(); ++label) {
@@ -193,9 +274,11 @@ void Trainer::add_words(const std::vector<double>& counts, double smooth, Level&
     }
   };
   model.words(add);
-  model.classes([&](const std::string& name, const States& probabilities, double count) {
+  const auto add_class = [&](const std::string& name, const States& probabilities, double count) {
     add(grammar_->words.intern(name), probabilities, count);
-  });
+  };
+  model.classes(add_class);
+  model.word_classes(add_class);
   std::stable_sort(made.begin(), made.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   out.first_tag.assign(grammar_->words.size() + 1, 0);
   for (const auto& [word, rule] : made) {

@@ -1153,9 +1153,9 @@ class SplitGrammar:
     """A PCFG whose labels are split into sub-states, from coarse to fine."""
 
     @staticmethod
-    def read(levels: Sequence[tuple[tuple[str, bytes], tuple[str, bytes], tuple[str, bytes]]], signature: SignatureKind = SignatureKind.english, steps: bool = False) -> SplitGrammar:
+    def read(levels: Sequence[tuple[tuple[str, bytes], tuple[str, bytes], tuple[str, bytes]]], signature: SignatureKind = SignatureKind.english, steps: bool = False, classes: WordClasses | None = None) -> SplitGrammar:
         """
-        From the names and bytes of each level's stateInfo, grammar and lexicon files; steps: unary rules are single ones.
+        From the names and bytes of each level's stateInfo, grammar and lexicon files; steps: unary rules are single ones; classes: of words that the lexicon may lack.
         """
 
     def texts(self, level: int) -> tuple[bytes, bytes, bytes]:
@@ -1311,7 +1311,7 @@ class Treebank:
 class Trainer:
     """Trains split grammars, a step at a time."""
 
-    def __init__(self, bank: Treebank, signature: SignatureKind) -> None: ...
+    def __init__(self, bank: Treebank, signature: SignatureKind, classes: WordClasses | None = None) -> None: ...
 
     def log_likelihood(self, threads: int = 1) -> float:
         """Of the trees."""

@@ -1,13 +1,14 @@
 """Training of grammars against its definition: relative frequencies, sums over sub-states, EM that never goes down."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import pairwise, product
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeglot._core import SignatureKind, Trainer
+from treeglot._core import SignatureKind, SplitGrammar, Trainer
+from treeglot.lm.classes import WordClasses
 from treeglot.parse import ParserTraining, ParsingOptions, train_parser, treebank
 from treeglot.parse.parser import GrammarParser
 from treeglot.syntax import Tree
@@ -16,8 +17,8 @@ Nested = tuple[object, ...]
 PLAIN = ParserTraining(cycles=0, clean=False, root="ROOT")
 
 
-def trees() -> st.SearchStrategy[Nested]:
-    tag = st.tuples(st.sampled_from("AB"), st.sampled_from("ab"))
+def trees(words: str = "ab") -> st.SearchStrategy[Nested]:
+    tag = st.tuples(st.sampled_from("AB"), st.sampled_from(words))
     grow = lambda parts: st.builds(  # noqa: E731
         lambda label, children: (label, *children), st.sampled_from("XYZ"), st.lists(parts, min_size=1, max_size=3)
     )
@@ -135,6 +136,61 @@ def test_merging_all_splits_undoes_them(nested: list[Nested], seed: int) -> None
     after = {(head, *body): p for head, body, _, p in trainer.rules}
     assert after.keys() == before.keys()
     assert all(math.isclose(after[rule], p, rel_tol=1e-9) for rule, p in before.items())
+
+
+RARE = 10  # words seen so often or more tell a word class no more than this
+PRIOR = 16.0  # occurrences of all words, which a word class has beside its own
+LEAST_TAG = 1e-3
+
+
+def lexicon(grammar: SplitGrammar) -> dict[str, dict[str, float]]:
+    """The probabilities of level 0 by word and tag."""
+    found: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for line in grammar.texts(0)[2].decode().splitlines():
+        tag, word, score = line.split()
+        found[word][tag] = float(score.strip("[]"))
+    return dict(found)
+
+
+@given(st.lists(trees("abcdefgh"), min_size=1, max_size=8), st.lists(st.integers(0, 2), min_size=9, max_size=9))
+@settings(max_examples=60, deadline=None)
+def test_word_classes_are_evidence_beside_forms(nested: list[Nested], numbers: list[int]) -> None:
+    bank, _ = treebank([Tree.from_nested(tree) for tree in nested], PLAIN)
+    classes = WordClasses([*"abcdefgh", "new"], numbers)
+    plain, classed = (lexicon(train_parser(bank, PLAIN, classes=given)) for given in (None, classes))
+    rules = [rule for tree in nested for rule in rules_of(tree) if rule[0] in "AB"]
+    tags = Counter(tag for tag, _ in rules)
+    seen = Counter(word for _, (word,) in rules)
+    every, of_class = Counter[str](), defaultdict(Counter[str])
+    for tag, (word,) in rules:
+        share = min(1.0, RARE / seen[word])
+        every[tag] += share
+        of_class[numbers["abcdefgh".index(word)]][tag] += share
+
+    def both(number: int) -> dict[str, float]:
+        """P(t | u, v) for a form that all words have; P(t | u) if no word of the class was seen."""
+        given = {tag: p * tags[tag] for tag, p in plain.get("UNK-LC", plain["UNK"]).items()}
+        if number not in of_class:
+            return given
+        total = sum(every.values())
+        given = {tag: p * (PRIOR + of_class[number][tag] * total / every[tag]) for tag, p in given.items()}
+        return {tag: p / sum(given.values()) for tag, p in given.items() if p / sum(given.values()) >= LEAST_TAG}
+
+    wanted = {word: rows for word, rows in plain.items() if word.startswith("UNK") or seen[word] >= RARE}
+    form = "UNK-LC" if "UNK-LC" in plain else "UNK"
+    for number in {classes.classes[i] for i, word in enumerate(classes.words) if word not in seen} & of_class.keys():
+        wanted[f"{form}/{number}"] = {tag: p / tags[tag] for tag, p in both(number).items()}
+    for word in seen.keys() - wanted.keys():
+        counts = Counter(tag for tag, (other,) in rules if other == word)
+        given = both(numbers["abcdefgh".index(word)])
+        wanted[word] = {
+            tag: min(1.0, (counts[tag] + given.get(tag, 0.0)) / (seen[word] + 1) * seen[word] / tags[tag])
+            for tag in counts.keys() | given.keys()
+        }
+    assert classed.keys() == wanted.keys()
+    for word, rows in wanted.items():
+        assert classed[word].keys() == rows.keys()
+        assert all(math.isclose(classed[word][tag], p, rel_tol=1e-9) for tag, p in rows.items())
 
 
 @given(banks)

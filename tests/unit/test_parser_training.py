@@ -8,6 +8,7 @@ import pytest
 from treeglot._core import SignatureKind, Trainer, clean_tree
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli import main
+from treeglot.lm.classes import WordClasses
 from treeglot.parse import ParserTraining, load_parser, train_parser, treebank
 from treeglot.parse.brackets import compare
 from treeglot.parse.kbest import read_tree_lists
@@ -165,7 +166,7 @@ def test_other_trees_options_and_damaged_states_are_refused(tmp_path: Path) -> N
     with pytest.raises(UsageError, match=r"training was begun with other options: .*seed=1.*; now .*seed=2"):
         train_in(tmp_path, bank, ParserTraining(**{**vars(quick), "seed": 2}))
     other, _ = treebank(TREES[1:], quick)
-    with pytest.raises(FormatError, match="is that of other trees or options; remove it to begin again"):
+    with pytest.raises(FormatError, match="is that of other trees, options or word classes; remove it to begin again"):
         train_in(tmp_path, other, quick)
     path = tmp_path / "training.state"
     path.write_bytes(path.read_bytes()[:-9])
@@ -173,6 +174,70 @@ def test_other_trees_options_and_damaged_states_are_refused(tmp_path: Path) -> N
         train_in(tmp_path, bank, quick)
     with pytest.raises(UsageError, match="cycles is 7; expected 0 to 6"):
         ParserTraining(cycles=7)
+
+
+# Nouns and verbs look alike: only their classes tell which of them a new word is.
+NOUNS, VERBS = ("cat", "dog", "pig"), ("sit", "run", "nap")
+CLASSED = [Tree.parse(f"(S (NP (DT the) (NN {noun})) (VP (VB {verb})))") for noun in NOUNS for verb in VERBS]
+CLASSES = WordClasses([*NOUNS, "fox", *VERBS, "bow", "odd"], [3] * 4 + [8] * 4 + [9])
+
+
+def test_a_new_word_gets_the_tags_of_its_class(tmp_path: Path) -> None:
+    options = ParserTraining(cycles=1)
+    bank, _ = treebank(CLASSED, options)
+    grammar = train_in(tmp_path, bank, options, classes=CLASSES)
+    assert [grammar.lookup(word, 1) for word in ("fox", "bow", "odd", "zap")] == [
+        "UNK-LC/3",
+        "UNK-LC/8",
+        "UNK-LC",
+        "UNK-LC",
+    ]
+    parser = load_parser(tmp_path)
+    assert parser.grammar.texts(1) == grammar.texts(1)
+    assert parser.grammar.lookup("bow", 1) == "UNK-LC/8"
+    rows = lexicon(grammar.texts(0)[2])
+    assert rows["NN UNK-LC/3"] > rows["NN UNK-LC"] > rows["NN UNK-LC/8"]
+    (parsed,) = parser.trees([["the", "fox", "bow"]])
+    assert str(parsed.value) == "(S (NP (DT the) (NN fox)) (VP (VB bow)))"
+
+
+def test_without_evidence_classes_change_nothing(tmp_path: Path) -> None:
+    bank, _ = treebank(TREES, QUICK)
+    train_in(tmp_path / "plain", bank, QUICK)
+    train_in(tmp_path / "classed", bank, QUICK, classes=WordClasses(["unseen"], [0]))
+    plain, classed = content(tmp_path / "plain"), content(tmp_path / "classed")
+    assert classed.pop("words.classes") == b"unseen 0\n"
+    assert b"classes" not in plain["parser.toml"]
+    assert classed["parser.toml"].replace(b"classes = 1\n", b"") == plain["parser.toml"]
+    differing = {name for name, text in plain.items() if classed[name] != text}
+    assert differing == {"parser.toml", "training.state"}
+
+
+def test_training_with_classes_goes_on_with_the_same_classes(tmp_path: Path) -> None:
+    options = ParserTraining(cycles=1)
+    bank, _ = treebank(CLASSED, options)
+    train_in(tmp_path / "whole", bank, options, classes=CLASSES)
+    train_in(tmp_path / "again", bank, ParserTraining(cycles=0), classes=CLASSES)
+    for others in (None, WordClasses(CLASSES.words, CLASSES.classes[::-1])):
+        with pytest.raises(FormatError, match="is that of other trees, options or word classes"):
+            train_in(tmp_path / "again", bank, options, classes=others)
+    train_in(tmp_path / "again", bank, options, classes=CLASSES)
+    assert content(tmp_path / "again") == content(tmp_path / "whole")
+
+
+def test_classes_that_a_grammar_lacks_are_missed(tmp_path: Path) -> None:
+    bank, model, classes = tmp_path / "bank.tree", tmp_path / "model", tmp_path / "classes"
+    write(bank, CLASSED)
+    CLASSES.write(classes)
+    assert main(["parser", "train", str(bank), "--out", str(model), "--cycles", "0", "--classes", str(classes)]) == 0
+    path = model / "words.classes"
+    assert path.read_bytes() == classes.read_bytes()
+    path.write_bytes(path.read_bytes()[: -len("odd 9\n")])
+    with pytest.raises(FormatError, match=r"words\.classes: has 8 words; expected 9, as parser\.toml says"):
+        load_parser(model)
+    path.unlink()
+    with pytest.raises(FormatError, match=r"has no words\.classes; parser\.toml says that it has 9 words"):
+        load_parser(model)
 
 
 @pytest.mark.parametrize(

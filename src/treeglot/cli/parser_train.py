@@ -16,6 +16,9 @@ def parser_train(
     trees: Annotated[TextFile, typer.Argument(help="A treebank in Penn Treebank brackets; - is standard input.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the model."), FOLDER],
     options: ParserTraining = ParserTraining(),  # noqa: B008
+    classes: Annotated[
+        Path | None, typer.Option(help="Classes of words for the tags of rare and unknown ones; lm classes finds them.")
+    ] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees, and say which.")] = False,
 ) -> None:
     """Train a parser from a treebank. The grammar is a PCFG whose labels are split in cycles of EM.
@@ -23,6 +26,7 @@ def parser_train(
     If a run is killed, the same command continues it. If you ask for more cycles, it continues a finished run.
     """
     from treeglot.base.errors import FormatError
+    from treeglot.lm.classes import WordClasses
     from treeglot.parse.train import train_in, treebank
     from treeglot.syntax.formats import read_trees
 
@@ -40,6 +44,6 @@ def parser_train(
     if not report.trees:
         raise FormatError(str(trees), 0, "has no trees to train on")
     with Stages() as stages:
-        grammar = train_in(out, bank, options, stages.update)
+        grammar = train_in(out, bank, options, stages.update, WordClasses.read(classes) if classes else None)
     say(f"{report.trees:,} trees, {grammar.words:,} words and classes of unknown ones, {len(grammar.labels):,} labels")
     say("states by level: " + " ".join(f"{sum(states):,}" for states in grammar.states))

@@ -3,6 +3,7 @@
 level0.grammar  level0.lexicon  level0.stateInfo      the coarsest level
 level1.grammar  …                                     the next, and so on
 parser.toml                                           for grammars that Treeglot trained: how unknown words are classed
+words.classes                                         if it was trained with classes of words: lines WORD CLASS
 also/1  also/2  …                                     folders of further grammars, which parse together with it
 """
 
@@ -19,10 +20,12 @@ from treeglot._core import SignatureKind, SplitGrammar
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike, read_chunks, write_binary
 from treeglot.base.options import Options, load_options, option
+from treeglot.lm.classes import WordClasses
 
 FILES = ("stateInfo", "grammar", "lexicon")
 MOST_SIZE = 2**63 - 1
 ALSO = "also"
+CLASSES = "words.classes"
 COMPRESSED = ("", ".xz", ".gz", ".zst")
 
 
@@ -37,6 +40,7 @@ class ParserFile(Options):
         False, "unary rules are single steps; otherwise a rule of a label by itself says that they are sums over chains"
     )
     levels: int = option(0, "levels that are complete; 0: as many as there are files", least=0)
+    classes: int = option(0, "words in words.classes; 0: there is no such file", least=0)
     sizes: tuple[int, ...] = option(
         (), "bytes of each level's stateInfo, grammar and lexicon, uncompressed", least=0, most=MOST_SIZE
     )
@@ -65,7 +69,24 @@ def load_grammar(directory: PathLike, levels: int | None = None) -> SplitGrammar
                 cut = "; is it cut short?" if len(content) < size else ""
                 raise FormatError(name, 0, f"has {len(content):,} bytes; expected {size:,}, as parser.toml says{cut}")
         found.append((stored[0], stored[1], stored[2]))
-    return SplitGrammar.read(found, SignatureKind[settings.signature], settings.steps)
+    classes = _read_classes(folder, settings.classes)
+    return SplitGrammar.read(
+        found, SignatureKind[settings.signature], settings.steps, classes.core if classes else None
+    )
+
+
+def _read_classes(folder: Path, words: int) -> WordClasses | None:
+    if not words:
+        return None
+    path = _find(folder, CLASSES)
+    if path is None:
+        raise FormatError(os.fspath(folder), 0, f"has no {CLASSES}; parser.toml says that it has {words:,} words")
+    found = WordClasses.read(path)
+    if len(found.words) != words:
+        raise FormatError(
+            os.fspath(path), 0, f"has {len(found.words):,} words; expected {words:,}, as parser.toml says"
+        )
+    return found
 
 
 def joined_folders(directory: PathLike) -> list[Path]:
@@ -116,9 +137,10 @@ def read_settings(folder: Path) -> ParserFile:
 def write_settings(folder: Path, settings: ParserFile) -> None:
     """Write the settings of a grammar to `parser.toml`."""
     with write_binary(folder / "parser.toml") as stream:
+        classes = f"classes = {settings.classes}\n" if settings.classes else ""
         stream.write(
             f'signature = "{settings.signature}"\nhorizontal = {settings.horizontal}\nvertical = {settings.vertical}\n'
-            f"steps = {str(settings.steps).lower()}\nlevels = {settings.levels}\n"
+            f"steps = {str(settings.steps).lower()}\nlevels = {settings.levels}\n{classes}"
             f"sizes = {list(settings.sizes)}\n".encode()
         )
 

@@ -13,7 +13,8 @@ from treeglot._core import SignatureKind, SplitGrammar, Trainer, Tree, Treebank,
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_chunks, write_binary
 from treeglot.base.options import MOST_SEED, Options, option
-from treeglot.parse.grammar import FILES, ParserFile, read_settings, write_level, write_settings
+from treeglot.lm.classes import WordClasses
+from treeglot.parse.grammar import CLASSES, FILES, ParserFile, read_settings, write_level, write_settings
 
 MOST_CYCLES = 6
 PROBLEMS_KEPT = 20
@@ -98,36 +99,47 @@ def _common_root(trees: Iterable[Tree]) -> str:
 
 
 def train_parser(
-    bank: Treebank, options: ParserTraining | None = None, progress: Progress | None = None
+    bank: Treebank,
+    options: ParserTraining | None = None,
+    progress: Progress | None = None,
+    classes: WordClasses | None = None,
 ) -> SplitGrammar:
     """Return a grammar with `options.cycles` + 1 levels, in memory.
+
+    With `classes`, rare and unseen words also learn their tags from the words of their class.
 
     >>> bank, _ = treebank([Tree.parse("(S (NP (PRP we)) (VP (VB go)))")])
     >>> train_parser(bank, ParserTraining(cycles=1)).labels
     ['S', 'PRP', 'NP', 'VB', 'VP']
     """
     options = options or ParserTraining()
-    trainer = _trainer(bank, options)
+    trainer = _trainer(bank, options, classes)
     for step in _steps(options.cycles):
         _do(trainer, step, options, progress)
     return trainer.grammar
 
 
 def train_in(
-    directory: PathLike, bank: Treebank, options: ParserTraining | None = None, progress: Progress | None = None
+    directory: PathLike,
+    bank: Treebank,
+    options: ParserTraining | None = None,
+    progress: Progress | None = None,
+    classes: WordClasses | None = None,
 ) -> SplitGrammar:
     """Train a grammar in a folder. Each level is written when it is finished, and the state after every step.
 
     A killed run, or one with more cycles, continues from the last finished step and produces the same bytes. Other
-    trees or options are refused.
+    trees, options or classes of words are refused.
     """
     options = options or ParserTraining()
     folder = Path(directory)
-    trainer = _trainer(bank, options)
+    trainer = _trainer(bank, options, classes)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "training.state"
     steps = list(_steps(options.cycles))
     done = _restore(path, trainer, options)
+    if classes and not done:
+        classes.write(folder / CLASSES)
     for number, step in enumerate(steps[done:], done + 1):
         _do(trainer, step, options, progress)
         if step[0] == "finish":
@@ -136,17 +148,25 @@ def train_in(
             sizes = before + write_level(folder, trainer.grammar, level)
             if len(sizes) < len(FILES) * trainer.levels:  # the levels before are of a version that did not note them
                 sizes = ()
-            settings = ParserFile(options.signature, options.horizontal, options.vertical, True, trainer.levels, sizes)
+            settings = ParserFile(
+                options.signature,
+                options.horizontal,
+                options.vertical,
+                steps=True,
+                levels=trainer.levels,
+                classes=len(classes.words) if classes else 0,
+                sizes=sizes,
+            )
             write_settings(folder, settings)
         with write_binary(path) as stream:
             stream.write(f"{number} {_recipe(options)}\n".encode() + trainer.state())
     return trainer.grammar
 
 
-def _trainer(bank: Treebank, options: ParserTraining) -> Trainer:
+def _trainer(bank: Treebank, options: ParserTraining, classes: WordClasses | None) -> Trainer:
     if len(bank) == 0:
         raise UsageError("there are no trees to train on")
-    return Trainer(bank, SignatureKind[options.signature])
+    return Trainer(bank, SignatureKind[options.signature], classes.core if classes else None)
 
 
 def _restore(path: Path, trainer: Trainer, options: ParserTraining) -> int:
