@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from claims import BadClaimError, claims_page
+from claims import BadClaimError, anchor, claims_page
 
 BENCH = Path(__file__).parent
 FRAGMENT = re.compile(r"\d{3}-[a-z0-9-]+\.md")
@@ -53,15 +53,6 @@ def render(folder: Path) -> str:
     questions = [line[3:] for part in parts for line in part.splitlines() if line.startswith("## ")]
     contents = "\n".join(f"- [{question}](#{anchor(question)})" for question in questions)
     return f"{HEAD}{contents}\n\n" + "\n\n".join(parts) + "\n"
-
-
-def anchor(heading: str) -> str:
-    """The anchor of a heading, as GitHub makes it.
-
-    >>> anchor("How good is German–English?")
-    'how-good-is-germanenglish'
-    """
-    return "".join(char for char in heading.lower() if char.isalnum() or char in " -_").replace(" ", "-")
 
 
 def _fragment(path: Path, used: set[Path]) -> str:
@@ -157,7 +148,8 @@ def _origin(table: dict[str, Any]) -> str:
 def main() -> int:
     """Write the pages; an error goes to stderr."""
     try:
-        pages = {"bench/RESULTS.md": render(BENCH / "results"), "docs/claims.md": claims_page(BENCH / "claims.json")}
+        claims = claims_page(BENCH / "claims.json", BENCH / "results")
+        pages = {"bench/RESULTS.md": render(BENCH / "results"), "docs/claims.md": claims}
     except (BadResultError, BadClaimError) as error:
         print(error, file=sys.stderr)
         return 1

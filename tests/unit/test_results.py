@@ -42,7 +42,7 @@ def test_links_to_results_lead_to_headings() -> None:
 
 def test_the_claims_are_what_their_file_makes() -> None:
     found = (BENCH.parent / "docs/claims.md").read_text(encoding="utf-8")
-    made = CLAIMS["claims_page"](BENCH / "claims.json")
+    made = CLAIMS["claims_page"](BENCH / "claims.json", BENCH / "results")
     assert found == made, "edit bench/claims.json, then run python bench/render.py"
 
 
@@ -65,11 +65,13 @@ def test_the_claims_are_what_their_file_makes() -> None:
     ],
 )
 def test_verdicts_follow_from_intervals(expects: str, low: float, high: float, verdict: str) -> None:
-    claim = {"expects": expects, "margin": 0.5, "ours": {"difference": 0, "low": low, "high": high, "seeds": 3}}
-    assert CLAIMS["verdict"](claim) == verdict
+    figures = {"low": low, "high": high, "seeds": 3, "p": 0.04, "holm": 0.04}
+    assert CLAIMS["verdict"](expects, figures, 0.5) == verdict
+    later = CLAIMS["verdict"](expects, figures | {"holm": 0.05}, 0.5)
+    decided = expects != "similar" and not verdict.startswith("open")
+    assert later == (f"{verdict} before correction" if decided else verdict)
     for seeds in (1, 2):
-        claim["ours"] |= {"seeds": seeds}
-        assert CLAIMS["verdict"](claim) == f"open: {seeds} seed{'s' * (seeds > 1)}"
+        assert CLAIMS["verdict"](expects, figures | {"seeds": seeds}, 0.5) == f"open: {seeds} seed{'s' * (seeds > 1)}"
 
 
 @pytest.mark.parametrize(
@@ -79,16 +81,99 @@ def test_verdicts_follow_from_intervals(expects: str, low: float, high: float, v
         (0.9, 0.4, "same direction"),
         (1.2, 0.4, "other direction"),
         (3, 2, "like the paper"),
+        (0.9, "less", "same direction"),
+        (0.9, "more", "other direction"),
+        (1.1, "more", "same direction"),
+        (1.0, "more", "no difference"),
+        (1.0, 0.9, "no difference"),
+        (1.2, 0.9, "other direction"),
+        (1.2, 1.0, "like the paper"),
+        (2.0, 1.0, "other direction"),
     ],
 )
-def test_verdicts_on_counts(ours: float, paper: float, verdict: str) -> None:
-    claim = {"expects": "ratio", "ours": {"ratio": ours, "paper_ratio": paper}}
-    assert CLAIMS["verdict"](claim) == verdict
+def test_verdicts_on_counts(ours: float, paper: float | str, verdict: str) -> None:
+    assert CLAIMS["verdict"]("ratio", {"ratio": ours, "paper": paper}) == verdict
 
 
 def test_what_was_not_measured_has_no_verdict() -> None:
-    assert CLAIMS["verdict"]({"expects": "above", "ours": None}) == "not measured"
-    assert CLAIMS["verdict"]({"expects": "above", "ours": {"difference": 1, "seeds": 3}}) == "open: no interval"
+    assert CLAIMS["verdict"]("above", None) == "not measured"
+
+
+ROW: dict[str, Any] = {
+    "system": "`a`",
+    "baseline": "`b`",
+    "seeds": 3,
+    "BLEU": 21.0,
+    "baseline's BLEU": 20.0,
+    "difference, 95 %": {"mean": 1.0, "low": 0.5, "high": 1.5},
+    "p": 0.03,
+    "sign test p, by seed": [0.5, 0.004, 0.00001],
+}
+CLAIM: dict[str, Any] = {
+    "claim": "a is above b",
+    "paper": "+1",
+    "expects": "above",
+    "from": {"file": "t.json", "row": {"system": "`a`", "baseline": "`b`"}},
+}
+RATIO: dict[str, Any] = {
+    "claim": "a has fewer rules",
+    "paper": "40 %",
+    "expects": "ratio",
+    "ratio": {
+        "of": {"file": "t.json", "row": {"system": "`a`"}, "figure": "rules"},
+        "to": 4000,
+        "paper": 0.4,
+        "shown": "{of:,} of {to:,}, {ratio:.0%}",
+    },
+}
+
+
+def claims_of(tmp_path: Path, claims: list[dict[str, Any]], *rows: dict[str, Any]) -> str:
+    """The rows of the page on the claims of a paper; one table has all figures."""
+    rows = rows or (ROW | {"rules": 1800},)
+    columns = [{"name": name} for name in rows[0]]
+    put(tmp_path, {"columns": columns, "rows": [list(row.values()) for row in rows], **WHERE})
+    path = tmp_path / "claims.json"
+    path.write_text(json.dumps([{"paper": "p", "setting": "s", "claims": claims}]))
+    page: str = CLAIMS["claims_page"](path, tmp_path)
+    return page.split("|---|---|---|---|---|\n")[1]
+
+
+def test_claims_show_what_the_table_says(tmp_path: Path) -> None:
+    link = "([table](../bench/RESULTS.md#is-it-fast))"
+    assert claims_of(tmp_path, [CLAIM, RATIO]).splitlines() == [
+        "| a is above b | +1 | +1.00 (+0.50 to +1.50): 21.00 and 20.00; 3 seeds; *p* 0.030, 0.030 after Holm; "
+        f"sign test 0.50, 0.004, < 0.001 {link} | **confirmed** |  |",
+        f"| a has fewer rules | 40 % | 1,800 of 4,000, 45 % {link} | **like the paper** |  |",
+    ]
+    unmeasured = {key: value for key, value in CLAIM.items() if key != "from"}
+    assert claims_of(tmp_path, [unmeasured]) == "| a is above b | +1 |  | **not measured** |  |\n"
+
+
+def test_claims_on_the_scores_of_each_seed(tmp_path: Path) -> None:
+    row = {"kind": "glue", "a, %": [1.0, 2.0, 3.0], "b, %": [1.0, 1.0, 1.0], "gain": {"mean": 1, "low": -1, "high": 2}}
+    row["chance"] = 0.5
+    given = {"file": "t.json", "row": {"kind": "glue"}, "figure": "gain", "means": ["a, %", "b, %"], "p": "chance"}
+    given["as"] = ["points"]
+    shown = "+1.00 (−1.00 to +2.00): 2.00 and 1.00; 3 seeds, points; *p* 0.50, 0.50 after Holm "
+    shown += "([table](../bench/RESULTS.md#is-it-fast))"
+    text = claims_of(tmp_path, [CLAIM | {"from": given}], row)
+    assert text == f"| a is above b | +1 | {shown} | **open: the interval includes 0** |  |\n"
+
+
+def test_the_claims_of_a_paper_are_one_family_of_tests(tmp_path: Path) -> None:
+    other = ROW | {"baseline": "`c`", "p": 0.02}
+    claims = [CLAIM, CLAIM | {"claim": "a is below c", "expects": "below"}]
+    claims[1]["from"] = {"file": "t.json", "row": {"system": "`a`", "baseline": "`c`"}}
+    first, second = claims_of(tmp_path, claims, ROW, other).splitlines()
+    assert "*p* 0.030, 0.040 after Holm" in first and "**confirmed**" in first
+    assert "*p* 0.020, 0.040 after Holm" in second and "**contradicted**" in second
+    first, second = claims_of(tmp_path, claims, ROW, other | {"p": 0.03}).splitlines()
+    assert "*p* 0.030, 0.060 after Holm" in first and "**confirmed before correction**" in first
+    assert "**contradicted before correction**" in second
+    similar = claims[1] | {"expects": "similar", "margin": 0.5}  # no test that one is above the other
+    first, second = claims_of(tmp_path, [CLAIM, similar], ROW, other).splitlines()
+    assert "*p* 0.030, 0.030 after Holm" in first and "Holm" not in second
 
 
 @pytest.mark.parametrize(
@@ -97,16 +182,39 @@ def test_what_was_not_measured_has_no_verdict() -> None:
         ({"verdict": "confirmed"}, "unknown key 'verdict'"),
         ({"expects": "more"}, "expects is 'more'; expected one of above, below, similar, ratio"),
         ({"expects": "similar"}, "expected a margin"),
-        ({"expects": "ratio"}, "expected ratio, paper_ratio and shown"),
-        ({"ours": {"difference": 1}}, "expected seeds"),
+        ({"expects": "ratio"}, "expected 'ratio' for a ratio"),
+        ({"from": {"file": "t.json", "row": {"system": "`c`"}}}, "t.json has 0 rows with"),
+        ({"from": {"file": "u.json", "row": {}}}, "No such file"),
+        ({"from": {"file": "t.json", "row": {}, "figure": "p"}}, "'p' is 0.03; expected an interval"),
+        ({"from": {"file": "t.json", "row": {}, "digits": 2}}, "unknown key 'digits'"),
+        ({"from": {"file": "t.json", "row": {}, "p": "chance"}}, "the row has nothing in 'chance'"),
+        ({"from": {"file": "t.json", "row": {}, "means": ["baseline's BLEU", "BLEU"]}}, "the means are 20.0 and 21.0"),
     ],
 )
 def test_bad_claims_are_refused(tmp_path: Path, change: dict[str, Any], said: str) -> None:
-    claim = {"claim": "it is better", "paper": "+1", "expects": "above", "ours": {"difference": 1, "seeds": 1}} | change
-    (tmp_path / "claims.json").write_text(json.dumps([{"paper": "p", "setting": "s", "claims": [claim]}]))
     with pytest.raises(ValueError, match=said) as caught:
-        CLAIMS["claims_page"](tmp_path / "claims.json")
-    assert "it is better" in str(caught.value)
+        claims_of(tmp_path, [CLAIM | change])
+    assert "a is above b" in str(caught.value)
+    with pytest.raises(ValueError, match="stands there twice"):
+        claims_of(tmp_path, [CLAIM, CLAIM])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"paper": "fewer"}, "paper is 'fewer'; expected a number, 'less' or 'more'"),
+        ({"of": RATIO["ratio"]["of"] | {"figure": "system"}}, "'system' is '`a`'; expected a number"),
+        ({"by": 1}, "unknown key 'by'"),
+        ({"of": 3}, "expected 'of' and 'to' from one table"),
+        ({"to": RATIO["ratio"]["of"] | {"file": "u.json"}}, "expected 'of' and 'to' from one table"),
+    ],
+)
+def test_bad_ratios_are_refused(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said) as caught:
+        claims_of(tmp_path, [RATIO | {"ratio": RATIO["ratio"] | change}])
+    assert "a has fewer rules" in str(caught.value)
+    with pytest.raises(ValueError, match="expected of, paper, shown, to"):
+        claims_of(tmp_path, [RATIO | {"ratio": {"of": 1}}])
 
 
 def test_cells(tmp_path: Path) -> None:
@@ -200,18 +308,15 @@ def test_new_code_leaves_a_plus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     commit = RECORD["commit"]
     monkeypatch.setitem(commit.__globals__, "TOP", tmp_path)
-    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench/results").mkdir(parents=True)
     (tmp_path / "bench/old.py").write_text("old\n")
+    (tmp_path / "bench/results/old.json").write_text("{}\n")
     git("init")
     git("add", ".")
     git("commit", "-m", "Begin")
     (tmp_path / "notes.txt").write_text("no code\n")
-    (tmp_path / "bench/results").mkdir()
-    (tmp_path / "bench/results/old.json").write_text("{}\n")
-    git("add", "bench")
-    git("commit", "-m", "Measure")
-    (tmp_path / "bench/results/old.json").write_text("a benchmark's first table\n")
-    (tmp_path / "bench/results/new.json").write_text("its second one\n")
+    (tmp_path / "bench/results/old.json").write_text("changed\n")
+    (tmp_path / "bench/results/new.json").write_text("{}\n")
     assert re.fullmatch("[0-9a-f]{7}", commit())
     (tmp_path / "bench/new.py").write_text("new\n")
     assert re.fullmatch(r"[0-9a-f]{7}\+", commit())
