@@ -30,8 +30,8 @@ HEAD = """\
 
 <!-- Made by `python bench/render.py` from bench/claims.json and bench/results: edit those files, not this page. -->
 
-Each table lists the claims of one paper with its figures, our figures and a verdict. The papers train on 239,000 to
-1,250,000 pairs of news text. We train on 50,707 pairs of everyday sentences and image captions, and test on 1,000
+Each table lists the claims of one paper with its figures, our figures and a verdict. The papers train on 239,000 pairs
+of news text or many more. We train on 50,707 pairs of everyday sentences and image captions, and test on 1,000
 sentences of the same kind. So a verdict holds for this data only. It neither proves nor refutes the paper.
 
 A program takes our figures from the tables of [the results](../bench/RESULTS.md), and derives each verdict by these
