@@ -188,7 +188,8 @@ def test_line_search_with_huge_numbers(data: st.DataObject, below: int, way: int
     weights, direction = data.draw(vectors(features)), data.draw(vectors(features))
     best, here = scan(pool, sentences, weights, direction)
     sums = [dot(list(map(abs, weights)), list(map(abs, vector))) for one in sentences for _, vector in one]
-    up = max(-1000, 1024 - max(1, *sums).bit_length() - below)  # the largest exponent that leaves scores finite
+    largest = max(1, *sums, *map(abs, weights), *map(abs, direction))
+    up = max(-1000, 1024 - largest.bit_length() - below)  # the largest exponent that leaves scores and weights finite
     along = min(way, up)  # otherwise, all is in narrow intervals
     start = by_name(pool, [math.ldexp(weight, up) for weight in weights])
     step = _core.line_search(
