@@ -91,11 +91,12 @@ def _of_counts(ours: float, paper: float | str) -> str:
         return "no difference"
     if isinstance(paper, str):  # without a figure
         return "same direction" if (ours < 1) == (paper == LESS) else "other direction"
-    if paper != 1 and (ours < 1) != (paper < 1):
+    near = 1 / LIKE <= ours / paper <= LIKE
+    if paper == 1:
+        return "like the paper" if near else "other direction"
+    if (ours < 1) != (paper < 1):
         return "other direction"
-    return (
-        "like the paper" if 1 / LIKE <= ours / paper <= LIKE else "same direction" if paper != 1 else "other direction"
-    )
+    return "like the paper" if near else "same direction"
 
 
 class Tables:
@@ -135,8 +136,6 @@ class Tables:
             return cell
         _check_keys(cell, CELL, place)
         value = self.row(cell, place).get(cell["figure"])
-        if isinstance(value, str) and re.fullmatch(r"[\d,]+", value):
-            return int(value.replace(",", ""))
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise BadClaimError(f"{place}: {cell['figure']!r} is {value!r}; expected a number")
         return value

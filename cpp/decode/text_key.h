@@ -7,8 +7,9 @@
 
 namespace treeglot {
 
-// The number of a text of words w1 … wn, in base kBase: Σ mixed(wi) · kBase^(n − i), modulo 2^64. Different texts have
-// the same number with a chance of about 2^-64. `power` is kBase^n.
+// The number of a text of words w1 … wn, in base kBase: Σ mixed(wi) · kBase^(n − i), modulo 2^64. `power` is kBase^n.
+// Different texts have the same number with a chance of about 2^-64, and up to 2^-59 if one is the other's words in
+// another order.
 struct TextKey {
   static constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15u;
 
